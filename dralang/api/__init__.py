@@ -1,0 +1,1 @@
+"""The Kubernetes kinds as typed, immutable objects."""

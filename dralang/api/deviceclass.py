@@ -1,0 +1,29 @@
+"""DeviceClass.
+
+Field names and types are those of the Kubernetes API; see ``base`` for the markers.
+"""
+
+from dralang.api.base import Always, ApiType
+from dralang.api.device import DeviceSelector, OpaqueDeviceConfiguration
+from dralang.api.meta import ObjectMeta
+
+
+class DeviceClassConfiguration(ApiType):
+    """resource/v1 DeviceClassConfiguration."""
+
+    opaque: OpaqueDeviceConfiguration | None = None
+
+
+class DeviceClassSpec(ApiType):
+    """resource/v1 DeviceClassSpec."""
+
+    selectors: tuple[DeviceSelector, ...] = ()
+    config: tuple[DeviceClassConfiguration, ...] = ()
+    extended_resource_name: str | None = None
+
+
+class DeviceClass(ApiType):
+    """resource/v1 DeviceClass."""
+
+    metadata: Always[ObjectMeta] = ObjectMeta()
+    spec: Always[DeviceClassSpec] = DeviceClassSpec()

@@ -1,0 +1,142 @@
+"""ResourceSlice.
+
+Field names and types are those of the Kubernetes API; see ``base`` for the markers.
+"""
+
+from collections.abc import Mapping
+
+from msgspec import field
+
+from dralang.api.affinity import NodeSelector
+from dralang.api.base import Always, ApiType, Int64
+from dralang.api.device import DeviceTaint
+from dralang.api.enums import SkipNodeOperation
+from dralang.api.meta import ObjectMeta
+from dralang.values.quantity import Quantity, ZERO
+
+
+class ResourcePool(ApiType):
+    """resource/v1 ResourcePool."""
+
+    name: Always[str] = ""
+    generation: Always[Int64] = 0
+    resource_slice_count: Always[Int64] = 0
+
+
+class DeviceAttribute(ApiType):
+    """resource/v1 DeviceAttribute."""
+
+    int_: Int64 | None = field(default=None, name="int")
+    bool_: bool | None = field(default=None, name="bool")
+    string: str | None = None
+    version: str | None = None
+    ints: tuple[Int64, ...] | None = None
+    bools: tuple[bool, ...] | None = None
+    strings: tuple[str, ...] | None = None
+    versions: tuple[str, ...] | None = None
+
+
+class CapacityRequestPolicyRange(ApiType):
+    """resource/v1 CapacityRequestPolicyRange."""
+
+    min: Quantity | None = None
+    max: Quantity | None = None
+    step: Quantity | None = None
+
+
+class CapacityRequestPolicy(ApiType):
+    """resource/v1 CapacityRequestPolicy."""
+
+    default: Quantity | None = None
+    valid_values: tuple[Quantity, ...] = ()
+    valid_range: CapacityRequestPolicyRange | None = None
+
+
+class DeviceCapacity(ApiType):
+    """resource/v1 DeviceCapacity."""
+
+    value: Always[Quantity] = ZERO
+    request_policy: CapacityRequestPolicy | None = None
+
+
+class Counter(ApiType):
+    """resource/v1 Counter."""
+
+    value: Always[Quantity] = ZERO
+
+
+class DeviceCounterConsumption(ApiType):
+    """resource/v1 DeviceCounterConsumption."""
+
+    counter_set: Always[str] = ""
+    counters: Mapping[str, Counter] = field(default_factory=dict)
+    compatibility_groups: tuple[str, ...] = ()
+
+
+class NodeAllocatableMapping(ApiType):
+    """resource/v1 NodeAllocatableMapping."""
+
+    capacity_key: str | None = None
+    capacity_multiplier: Quantity | None = None
+    device_multiplier: Quantity | None = None
+
+
+class NodeAllocatableOverhead(ApiType):
+    """resource/v1 NodeAllocatableOverhead."""
+
+    per_pod: Quantity | None = None
+    per_container: Quantity | None = None
+
+
+class NodeAllocatableResource(ApiType):
+    """resource/v1 NodeAllocatableResource."""
+
+    mapping: NodeAllocatableMapping | None = None
+    overhead: NodeAllocatableOverhead | None = None
+
+
+class Device(ApiType):
+    """resource/v1 Device."""
+
+    name: Always[str] = ""
+    attributes: Mapping[str, DeviceAttribute] = field(default_factory=dict)
+    capacity: Mapping[str, DeviceCapacity] = field(default_factory=dict)
+    consumes_counters: tuple[DeviceCounterConsumption, ...] = ()
+    node_name: str | None = None
+    node_selector: NodeSelector | None = None
+    all_nodes: bool | None = None
+    taints: tuple[DeviceTaint, ...] = ()
+    binds_to_node: bool | None = None
+    binding_conditions: tuple[str, ...] = ()
+    binding_failure_conditions: tuple[str, ...] = ()
+    allow_multiple_allocations: bool | None = None
+    node_allocatable_resources: Mapping[str, NodeAllocatableResource] = field(default_factory=dict)
+
+
+class CounterSet(ApiType):
+    """resource/v1 CounterSet."""
+
+    name: Always[str] = ""
+    counters: Mapping[str, Counter] = field(default_factory=dict)
+
+
+class ResourceSliceSpec(ApiType):
+    """resource/v1 ResourceSliceSpec."""
+
+    driver: Always[str] = ""
+    pool: Always[ResourcePool] = ResourcePool()
+    node_name: str | None = None
+    node_selector: NodeSelector | None = None
+    all_nodes: bool | None = None
+    devices: tuple[Device, ...] = ()
+    per_device_node_selection: bool | None = None
+    shared_counters: tuple[CounterSet, ...] = ()
+    partition_type_attribute: str | None = None
+    skip_node_operations: tuple[SkipNodeOperation, ...] = ()
+
+
+class ResourceSlice(ApiType):
+    """resource/v1 ResourceSlice."""
+
+    metadata: Always[ObjectMeta] = ObjectMeta()
+    spec: Always[ResourceSliceSpec] = ResourceSliceSpec()

@@ -1,0 +1,1 @@
+"""Saying what is wrong, where, and what to do about it."""

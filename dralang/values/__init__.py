@@ -1,0 +1,1 @@
+"""Kubernetes scalar types, exact and immutable."""

@@ -1,0 +1,3 @@
+ZERO=None
+class Quantity: pass
+ZERO=Quantity()
