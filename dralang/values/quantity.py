@@ -226,10 +226,14 @@ def _canonical(quantity: Quantity) -> str:
 
 
 def _digits(number: int) -> str:
-    try:
+    """``str`` without Python's limit on the number of digits, which sums of absurd amounts can pass."""
+    if abs(number) < 10**_DIGIT_LIMIT:
         return str(number)
-    except ValueError:  # more digits than Python converts; only sums of absurd amounts come here
-        return f"{number // 10**_DIGIT_LIMIT:d}"[:_DIGIT_LIMIT]
+    rest, parts = abs(number), []
+    while rest:
+        rest, part = divmod(rest, 10**_DIGIT_LIMIT)
+        parts.append(str(part).rjust(_DIGIT_LIMIT, "0"))
+    return ("-" if number < 0 else "") + "".join(reversed(parts)).lstrip("0")
 
 
 ZERO = Quantity(kept="0")
