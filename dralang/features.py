@@ -62,7 +62,7 @@ def _gate(history: str, *needs: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 # One entry per version in VERSIONS. `-`: not yet there; `gone`: removed.
-# DRAFractionalCapacityRange is on in 1.37 only for a minimum compatibility version of 1.37, which default flags do not set.
+# DRAFractionalCapacityRange is on in 1.37 only with a minimum compatibility version of 1.37, and the default is 1.36.
 _HISTORY = {
     "CPUManagerPolicyBetaOptions": _gate("beta on | beta on | beta on | beta on | beta on"),
     "CPUManagerPolicyOptions": _gate("GA locked | GA locked | GA locked | GA locked | GA locked"),

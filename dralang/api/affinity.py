@@ -4,11 +4,17 @@ Field names and types are those of the Kubernetes API; see ``base`` for the mark
 """
 
 from dralang.api.base import Always, ApiType, Int32, Int64, Time
-from dralang.api.enums import NodeInclusionPolicy, NodeSelectorOperator, TaintEffect, TolerationOperator, UnsatisfiableConstraintAction
+from dralang.api.enums import (
+    NodeInclusionPolicy,
+    NodeSelectorOperator,
+    TaintEffect,
+    TolerationOperator,
+    UnsatisfiableConstraintAction,
+)
 from dralang.api.meta import LabelSelector
 
 
-class NodeSelectorRequirement(ApiType):
+class NodeSelectorRequirement(ApiType, frozen=True):
     """core/v1 NodeSelectorRequirement."""
 
     key: Always[str] = ""
@@ -16,34 +22,34 @@ class NodeSelectorRequirement(ApiType):
     values: tuple[str, ...] = ()
 
 
-class NodeSelectorTerm(ApiType):
+class NodeSelectorTerm(ApiType, frozen=True):
     """core/v1 NodeSelectorTerm."""
 
     match_expressions: tuple[NodeSelectorRequirement, ...] = ()
     match_fields: tuple[NodeSelectorRequirement, ...] = ()
 
 
-class NodeSelector(ApiType):
+class NodeSelector(ApiType, frozen=True):
     """core/v1 NodeSelector."""
 
     node_selector_terms: Always[tuple[NodeSelectorTerm, ...]] = ()
 
 
-class PreferredSchedulingTerm(ApiType):
+class PreferredSchedulingTerm(ApiType, frozen=True):
     """core/v1 PreferredSchedulingTerm."""
 
     weight: Always[Int32] = 0
     preference: Always[NodeSelectorTerm] = NodeSelectorTerm()
 
 
-class NodeAffinity(ApiType):
+class NodeAffinity(ApiType, frozen=True):
     """core/v1 NodeAffinity."""
 
     required_during_scheduling_ignored_during_execution: NodeSelector | None = None
     preferred_during_scheduling_ignored_during_execution: tuple[PreferredSchedulingTerm, ...] = ()
 
 
-class PodAffinityTerm(ApiType):
+class PodAffinityTerm(ApiType, frozen=True):
     """core/v1 PodAffinityTerm."""
 
     label_selector: LabelSelector | None = None
@@ -54,28 +60,28 @@ class PodAffinityTerm(ApiType):
     mismatch_label_keys: tuple[str, ...] = ()
 
 
-class WeightedPodAffinityTerm(ApiType):
+class WeightedPodAffinityTerm(ApiType, frozen=True):
     """core/v1 WeightedPodAffinityTerm."""
 
     weight: Always[Int32] = 0
     pod_affinity_term: Always[PodAffinityTerm] = PodAffinityTerm()
 
 
-class PodAffinity(ApiType):
+class PodAffinity(ApiType, frozen=True):
     """core/v1 PodAffinity."""
 
     required_during_scheduling_ignored_during_execution: tuple[PodAffinityTerm, ...] = ()
     preferred_during_scheduling_ignored_during_execution: tuple[WeightedPodAffinityTerm, ...] = ()
 
 
-class PodAntiAffinity(ApiType):
+class PodAntiAffinity(ApiType, frozen=True):
     """core/v1 PodAntiAffinity."""
 
     required_during_scheduling_ignored_during_execution: tuple[PodAffinityTerm, ...] = ()
     preferred_during_scheduling_ignored_during_execution: tuple[WeightedPodAffinityTerm, ...] = ()
 
 
-class Affinity(ApiType):
+class Affinity(ApiType, frozen=True):
     """core/v1 Affinity."""
 
     node_affinity: NodeAffinity | None = None
@@ -83,7 +89,7 @@ class Affinity(ApiType):
     pod_anti_affinity: PodAntiAffinity | None = None
 
 
-class Toleration(ApiType):
+class Toleration(ApiType, frozen=True):
     """core/v1 Toleration."""
 
     key: str = ""
@@ -93,7 +99,7 @@ class Toleration(ApiType):
     toleration_seconds: Int64 | None = None
 
 
-class TopologySpreadConstraint(ApiType):
+class TopologySpreadConstraint(ApiType, frozen=True):
     """core/v1 TopologySpreadConstraint."""
 
     max_skew: Always[Int32] = 0
@@ -106,7 +112,7 @@ class TopologySpreadConstraint(ApiType):
     match_label_keys: tuple[str, ...] = ()
 
 
-class Taint(ApiType):
+class Taint(ApiType, frozen=True):
     """core/v1 Taint."""
 
     key: Always[str] = ""

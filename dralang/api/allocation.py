@@ -15,7 +15,7 @@ from dralang.api.meta import Condition
 from dralang.values.quantity import Quantity
 
 
-class DeviceRequestAllocationResult(ApiType):
+class DeviceRequestAllocationResult(ApiType, frozen=True):
     """resource/v1 DeviceRequestAllocationResult."""
 
     request: Always[str] = ""
@@ -31,7 +31,7 @@ class DeviceRequestAllocationResult(ApiType):
     skip_node_operations: tuple[SkipNodeOperation, ...] = ()
 
 
-class DeviceAllocationConfiguration(ApiType):
+class DeviceAllocationConfiguration(ApiType, frozen=True):
     """resource/v1 DeviceAllocationConfiguration."""
 
     source: Always[AllocationConfigSource] = ""
@@ -39,14 +39,14 @@ class DeviceAllocationConfiguration(ApiType):
     opaque: OpaqueDeviceConfiguration | None = None
 
 
-class DeviceAllocationResult(ApiType):
+class DeviceAllocationResult(ApiType, frozen=True):
     """resource/v1 DeviceAllocationResult."""
 
     results: tuple[DeviceRequestAllocationResult, ...] = ()
     config: tuple[DeviceAllocationConfiguration, ...] = ()
 
 
-class AllocationResult(ApiType):
+class AllocationResult(ApiType, frozen=True):
     """resource/v1 AllocationResult."""
 
     devices: Always[DeviceAllocationResult] = DeviceAllocationResult()
@@ -54,7 +54,7 @@ class AllocationResult(ApiType):
     allocation_timestamp: Time | None = None
 
 
-class ResourceClaimConsumerReference(ApiType):
+class ResourceClaimConsumerReference(ApiType, frozen=True):
     """resource/v1 ResourceClaimConsumerReference."""
 
     api_group: str = ""
@@ -63,7 +63,7 @@ class ResourceClaimConsumerReference(ApiType):
     uid: Always[str] = ""
 
 
-class NetworkDeviceData(ApiType):
+class NetworkDeviceData(ApiType, frozen=True):
     """resource/v1 NetworkDeviceData."""
 
     interface_name: str = ""
@@ -71,7 +71,7 @@ class NetworkDeviceData(ApiType):
     hardware_address: str = ""
 
 
-class AllocatedDeviceStatus(ApiType):
+class AllocatedDeviceStatus(ApiType, frozen=True):
     """resource/v1 AllocatedDeviceStatus."""
 
     driver: Always[str] = ""

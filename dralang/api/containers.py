@@ -8,12 +8,29 @@ from collections.abc import Mapping
 from msgspec import field
 
 from dralang.api.base import Always, ApiType, Int32, Int64, IntOrString, Time
-from dralang.api.enums import AppArmorProfileType, ContainerRestartPolicy, ContainerRestartRuleAction, ContainerRestartRuleOnExitCodesOperator, GRPCProbeMode, HTTPProtocol, MountPropagationMode, ProcMountType, Protocol, PullPolicy, RecursiveReadOnlyMode, ResourceHealthStatus, ResourceResizeRestartPolicy, SeccompProfileType, TerminationMessagePolicy, URIScheme
+from dralang.api.enums import (
+    AppArmorProfileType,
+    ContainerRestartPolicy,
+    ContainerRestartRuleAction,
+    ContainerRestartRuleOnExitCodesOperator,
+    GRPCProbeMode,
+    HTTPProtocol,
+    MountPropagationMode,
+    ProcMountType,
+    Protocol,
+    PullPolicy,
+    RecursiveReadOnlyMode,
+    ResourceHealthStatus,
+    ResourceResizeRestartPolicy,
+    SeccompProfileType,
+    TerminationMessagePolicy,
+    URIScheme,
+)
 from dralang.api.references import ObjectFieldSelector, ResourceFieldSelector
 from dralang.values.quantity import Quantity
 
 
-class ContainerPort(ApiType):
+class ContainerPort(ApiType, frozen=True):
     """core/v1 ContainerPort."""
 
     name: str = ""
@@ -23,21 +40,21 @@ class ContainerPort(ApiType):
     host_ip: str = field(default="", name="hostIP")
 
 
-class ConfigMapEnvSource(ApiType):
+class ConfigMapEnvSource(ApiType, frozen=True):
     """core/v1 ConfigMapEnvSource."""
 
     name: str = ""
     optional: bool | None = None
 
 
-class SecretEnvSource(ApiType):
+class SecretEnvSource(ApiType, frozen=True):
     """core/v1 SecretEnvSource."""
 
     name: str = ""
     optional: bool | None = None
 
 
-class EnvFromSource(ApiType):
+class EnvFromSource(ApiType, frozen=True):
     """core/v1 EnvFromSource."""
 
     prefix: str = ""
@@ -45,7 +62,7 @@ class EnvFromSource(ApiType):
     secret_ref: SecretEnvSource | None = None
 
 
-class ConfigMapKeySelector(ApiType):
+class ConfigMapKeySelector(ApiType, frozen=True):
     """core/v1 ConfigMapKeySelector."""
 
     name: str = ""
@@ -53,7 +70,7 @@ class ConfigMapKeySelector(ApiType):
     optional: bool | None = None
 
 
-class SecretKeySelector(ApiType):
+class SecretKeySelector(ApiType, frozen=True):
     """core/v1 SecretKeySelector."""
 
     name: str = ""
@@ -61,7 +78,7 @@ class SecretKeySelector(ApiType):
     optional: bool | None = None
 
 
-class FileKeySelector(ApiType):
+class FileKeySelector(ApiType, frozen=True):
     """core/v1 FileKeySelector."""
 
     volume_name: Always[str] = ""
@@ -70,7 +87,7 @@ class FileKeySelector(ApiType):
     optional: bool | None = None
 
 
-class EnvVarSource(ApiType):
+class EnvVarSource(ApiType, frozen=True):
     """core/v1 EnvVarSource."""
 
     field_ref: ObjectFieldSelector | None = None
@@ -80,7 +97,7 @@ class EnvVarSource(ApiType):
     file_key_ref: FileKeySelector | None = None
 
 
-class EnvVar(ApiType):
+class EnvVar(ApiType, frozen=True):
     """core/v1 EnvVar."""
 
     name: Always[str] = ""
@@ -88,14 +105,14 @@ class EnvVar(ApiType):
     value_from: EnvVarSource | None = None
 
 
-class ContainerResourceClaim(ApiType):
+class ContainerResourceClaim(ApiType, frozen=True):
     """core/v1 ContainerResourceClaim."""
 
     name: Always[str] = ""
     request: str = ""
 
 
-class ResourceRequirements(ApiType):
+class ResourceRequirements(ApiType, frozen=True):
     """core/v1 ResourceRequirements."""
 
     limits: Mapping[str, Quantity] = field(default_factory=dict)
@@ -103,28 +120,28 @@ class ResourceRequirements(ApiType):
     claims: tuple[ContainerResourceClaim, ...] = ()
 
 
-class ContainerResizePolicy(ApiType):
+class ContainerResizePolicy(ApiType, frozen=True):
     """core/v1 ContainerResizePolicy."""
 
     resource_name: Always[str] = ""
     restart_policy: Always[ResourceResizeRestartPolicy] = ""
 
 
-class ContainerRestartRuleOnExitCodes(ApiType):
+class ContainerRestartRuleOnExitCodes(ApiType, frozen=True):
     """core/v1 ContainerRestartRuleOnExitCodes."""
 
     operator: ContainerRestartRuleOnExitCodesOperator = ""
     values: tuple[Int32, ...] = ()
 
 
-class ContainerRestartRule(ApiType):
+class ContainerRestartRule(ApiType, frozen=True):
     """core/v1 ContainerRestartRule."""
 
     action: ContainerRestartRuleAction = ""
     exit_codes: ContainerRestartRuleOnExitCodes | None = None
 
 
-class VolumeMount(ApiType):
+class VolumeMount(ApiType, frozen=True):
     """core/v1 VolumeMount."""
 
     name: Always[str] = ""
@@ -137,27 +154,27 @@ class VolumeMount(ApiType):
     bind_mount_options: tuple[str, ...] = ()
 
 
-class VolumeDevice(ApiType):
+class VolumeDevice(ApiType, frozen=True):
     """core/v1 VolumeDevice."""
 
     name: Always[str] = ""
     device_path: Always[str] = ""
 
 
-class ExecAction(ApiType):
+class ExecAction(ApiType, frozen=True):
     """core/v1 ExecAction."""
 
     command: tuple[str, ...] = ()
 
 
-class HTTPHeader(ApiType):
+class HTTPHeader(ApiType, frozen=True):
     """core/v1 HTTPHeader."""
 
     name: Always[str] = ""
     value: Always[str] = ""
 
 
-class HTTPGetAction(ApiType):
+class HTTPGetAction(ApiType, frozen=True):
     """core/v1 HTTPGetAction."""
 
     path: str = ""
@@ -168,14 +185,14 @@ class HTTPGetAction(ApiType):
     protocol: HTTPProtocol | None = None
 
 
-class TCPSocketAction(ApiType):
+class TCPSocketAction(ApiType, frozen=True):
     """core/v1 TCPSocketAction."""
 
     port: Always[IntOrString] = 0
     host: str = ""
 
 
-class GRPCAction(ApiType):
+class GRPCAction(ApiType, frozen=True):
     """core/v1 GRPCAction."""
 
     port: Always[Int32] = 0
@@ -183,7 +200,7 @@ class GRPCAction(ApiType):
     mode: GRPCProbeMode | None = None
 
 
-class Probe(ApiType):
+class Probe(ApiType, frozen=True):
     """core/v1 Probe."""
 
     exec: ExecAction | None = None
@@ -198,13 +215,13 @@ class Probe(ApiType):
     termination_grace_period_seconds: Int64 | None = None
 
 
-class SleepAction(ApiType):
+class SleepAction(ApiType, frozen=True):
     """core/v1 SleepAction."""
 
     seconds: Always[Int64] = 0
 
 
-class LifecycleHandler(ApiType):
+class LifecycleHandler(ApiType, frozen=True):
     """core/v1 LifecycleHandler."""
 
     exec: ExecAction | None = None
@@ -213,7 +230,7 @@ class LifecycleHandler(ApiType):
     sleep: SleepAction | None = None
 
 
-class Lifecycle(ApiType):
+class Lifecycle(ApiType, frozen=True):
     """core/v1 Lifecycle."""
 
     post_start: LifecycleHandler | None = None
@@ -221,14 +238,14 @@ class Lifecycle(ApiType):
     stop_signal: str | None = None
 
 
-class Capabilities(ApiType):
+class Capabilities(ApiType, frozen=True):
     """core/v1 Capabilities."""
 
     add: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
 
 
-class SELinuxOptions(ApiType):
+class SELinuxOptions(ApiType, frozen=True):
     """core/v1 SELinuxOptions."""
 
     user: str = ""
@@ -237,7 +254,7 @@ class SELinuxOptions(ApiType):
     level: str = ""
 
 
-class WindowsSecurityContextOptions(ApiType):
+class WindowsSecurityContextOptions(ApiType, frozen=True):
     """core/v1 WindowsSecurityContextOptions."""
 
     gmsa_credential_spec_name: str | None = None
@@ -246,21 +263,21 @@ class WindowsSecurityContextOptions(ApiType):
     host_process: bool | None = None
 
 
-class SeccompProfile(ApiType):
+class SeccompProfile(ApiType, frozen=True):
     """core/v1 SeccompProfile."""
 
     type: Always[SeccompProfileType] = ""
     localhost_profile: str | None = None
 
 
-class AppArmorProfile(ApiType):
+class AppArmorProfile(ApiType, frozen=True):
     """core/v1 AppArmorProfile."""
 
     type: Always[AppArmorProfileType] = ""
     localhost_profile: str | None = None
 
 
-class SecurityContext(ApiType):
+class SecurityContext(ApiType, frozen=True):
     """core/v1 SecurityContext."""
 
     capabilities: Capabilities | None = None
@@ -277,7 +294,7 @@ class SecurityContext(ApiType):
     app_armor_profile: AppArmorProfile | None = None
 
 
-class Container(ApiType):
+class Container(ApiType, frozen=True):
     """core/v1 Container."""
 
     name: Always[str] = ""
@@ -307,7 +324,7 @@ class Container(ApiType):
     tty: bool = False
 
 
-class EphemeralContainer(ApiType):
+class EphemeralContainer(ApiType, frozen=True):
     """core/v1 EphemeralContainer."""
 
     name: Always[str] = ""
@@ -338,20 +355,20 @@ class EphemeralContainer(ApiType):
     target_container_name: str = ""
 
 
-class ContainerStateWaiting(ApiType):
+class ContainerStateWaiting(ApiType, frozen=True):
     """core/v1 ContainerStateWaiting."""
 
     reason: str = ""
     message: str = ""
 
 
-class ContainerStateRunning(ApiType):
+class ContainerStateRunning(ApiType, frozen=True):
     """core/v1 ContainerStateRunning."""
 
     started_at: Time | None = None
 
 
-class ContainerStateTerminated(ApiType):
+class ContainerStateTerminated(ApiType, frozen=True):
     """core/v1 ContainerStateTerminated."""
 
     exit_code: Always[Int32] = 0
@@ -363,7 +380,7 @@ class ContainerStateTerminated(ApiType):
     container_id: str = field(default="", name="containerID")
 
 
-class ContainerState(ApiType):
+class ContainerState(ApiType, frozen=True):
     """core/v1 ContainerState."""
 
     waiting: ContainerStateWaiting | None = None
@@ -371,19 +388,19 @@ class ContainerState(ApiType):
     terminated: ContainerStateTerminated | None = None
 
 
-class ImageVolumeStatus(ApiType):
+class ImageVolumeStatus(ApiType, frozen=True):
     """core/v1 ImageVolumeStatus."""
 
     image_ref: str = ""
 
 
-class VolumeStatus(ApiType):
+class VolumeStatus(ApiType, frozen=True):
     """core/v1 VolumeStatus."""
 
     image: ImageVolumeStatus | None = None
 
 
-class VolumeMountStatus(ApiType):
+class VolumeMountStatus(ApiType, frozen=True):
     """core/v1 VolumeMountStatus."""
 
     name: Always[str] = ""
@@ -393,7 +410,7 @@ class VolumeMountStatus(ApiType):
     volume_status: VolumeStatus | None = None
 
 
-class LinuxContainerUser(ApiType):
+class LinuxContainerUser(ApiType, frozen=True):
     """core/v1 LinuxContainerUser."""
 
     uid: Always[Int64] = 0
@@ -401,13 +418,13 @@ class LinuxContainerUser(ApiType):
     supplemental_groups: tuple[Int64, ...] = ()
 
 
-class ContainerUser(ApiType):
+class ContainerUser(ApiType, frozen=True):
     """core/v1 ContainerUser."""
 
     linux: LinuxContainerUser | None = None
 
 
-class ResourceHealth(ApiType):
+class ResourceHealth(ApiType, frozen=True):
     """core/v1 ResourceHealth."""
 
     resource_id: Always[str] = field(default="", name="resourceID")
@@ -415,14 +432,14 @@ class ResourceHealth(ApiType):
     message: str | None = None
 
 
-class ResourceStatus(ApiType):
+class ResourceStatus(ApiType, frozen=True):
     """core/v1 ResourceStatus."""
 
     name: Always[str] = ""
     resources: tuple[ResourceHealth, ...] = ()
 
 
-class ContainerStatus(ApiType):
+class ContainerStatus(ApiType, frozen=True):
     """core/v1 ContainerStatus."""
 
     name: Always[str] = ""

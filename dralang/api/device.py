@@ -12,7 +12,7 @@ from dralang.api.enums import DeviceTaintEffect, DeviceTolerationOperator
 from dralang.values.quantity import Quantity
 
 
-class DeviceTaint(ApiType):
+class DeviceTaint(ApiType, frozen=True):
     """resource/v1 DeviceTaint."""
 
     key: Always[str] = ""
@@ -21,19 +21,19 @@ class DeviceTaint(ApiType):
     time_added: Time | None = None
 
 
-class CELDeviceSelector(ApiType):
+class CELDeviceSelector(ApiType, frozen=True):
     """resource/v1 CELDeviceSelector."""
 
     expression: Always[str] = ""
 
 
-class DeviceSelector(ApiType):
+class DeviceSelector(ApiType, frozen=True):
     """resource/v1 DeviceSelector."""
 
     cel: CELDeviceSelector | None = None
 
 
-class DeviceToleration(ApiType):
+class DeviceToleration(ApiType, frozen=True):
     """resource/v1 DeviceToleration."""
 
     key: str = ""
@@ -43,13 +43,13 @@ class DeviceToleration(ApiType):
     toleration_seconds: Int64 | None = None
 
 
-class CapacityRequirements(ApiType):
+class CapacityRequirements(ApiType, frozen=True):
     """resource/v1 CapacityRequirements."""
 
     requests: Mapping[str, Quantity] = field(default_factory=dict)
 
 
-class OpaqueDeviceConfiguration(ApiType):
+class OpaqueDeviceConfiguration(ApiType, frozen=True):
     """resource/v1 OpaqueDeviceConfiguration."""
 
     driver: Always[str] = ""

@@ -8,13 +8,13 @@ from dralang.api.device import DeviceSelector, OpaqueDeviceConfiguration
 from dralang.api.meta import ObjectMeta
 
 
-class DeviceClassConfiguration(ApiType):
+class DeviceClassConfiguration(ApiType, frozen=True):
     """resource/v1 DeviceClassConfiguration."""
 
     opaque: OpaqueDeviceConfiguration | None = None
 
 
-class DeviceClassSpec(ApiType):
+class DeviceClassSpec(ApiType, frozen=True):
     """resource/v1 DeviceClassSpec."""
 
     selectors: tuple[DeviceSelector, ...] = ()
@@ -22,7 +22,7 @@ class DeviceClassSpec(ApiType):
     extended_resource_name: str | None = None
 
 
-class DeviceClass(ApiType):
+class DeviceClass(ApiType, frozen=True):
     """resource/v1 DeviceClass."""
 
     metadata: Always[ObjectMeta] = ObjectMeta()

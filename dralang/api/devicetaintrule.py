@@ -8,7 +8,7 @@ from dralang.api.device import DeviceTaint
 from dralang.api.meta import Condition, ObjectMeta
 
 
-class DeviceTaintSelector(ApiType):
+class DeviceTaintSelector(ApiType, frozen=True):
     """resource/v1 DeviceTaintSelector."""
 
     driver: str | None = None
@@ -16,20 +16,20 @@ class DeviceTaintSelector(ApiType):
     device: str | None = None
 
 
-class DeviceTaintRuleSpec(ApiType):
+class DeviceTaintRuleSpec(ApiType, frozen=True):
     """resource/v1 DeviceTaintRuleSpec."""
 
     device_selector: DeviceTaintSelector | None = None
     taint: Always[DeviceTaint] = DeviceTaint()
 
 
-class DeviceTaintRuleStatus(ApiType):
+class DeviceTaintRuleStatus(ApiType, frozen=True):
     """resource/v1 DeviceTaintRuleStatus."""
 
     conditions: tuple[Condition, ...] = ()
 
 
-class DeviceTaintRule(ApiType):
+class DeviceTaintRule(ApiType, frozen=True):
     """resource/v1 DeviceTaintRule."""
 
     metadata: Always[ObjectMeta] = ObjectMeta()

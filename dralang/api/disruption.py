@@ -12,7 +12,7 @@ from dralang.api.enums import UnhealthyPodEvictionPolicyType
 from dralang.api.meta import Condition, LabelSelector, ObjectMeta
 
 
-class PodDisruptionBudgetSpec(ApiType):
+class PodDisruptionBudgetSpec(ApiType, frozen=True):
     """policy/v1 PodDisruptionBudgetSpec."""
 
     min_available: IntOrString | None = None
@@ -21,7 +21,7 @@ class PodDisruptionBudgetSpec(ApiType):
     unhealthy_pod_eviction_policy: UnhealthyPodEvictionPolicyType | None = None
 
 
-class PodDisruptionBudgetStatus(ApiType):
+class PodDisruptionBudgetStatus(ApiType, frozen=True):
     """policy/v1 PodDisruptionBudgetStatus."""
 
     observed_generation: Int64 = 0
@@ -33,7 +33,7 @@ class PodDisruptionBudgetStatus(ApiType):
     conditions: tuple[Condition, ...] = ()
 
 
-class PodDisruptionBudget(ApiType):
+class PodDisruptionBudget(ApiType, frozen=True):
     """policy/v1 PodDisruptionBudget."""
 
     metadata: Always[ObjectMeta] = ObjectMeta()

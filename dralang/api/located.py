@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from dralang.diagnostics.source import Span
 
-LocatedContent: TypeAlias = "None | bool | int | float | str | tuple[Located, ...] | Mapping[str, Located]"
+LocatedContent: TypeAlias = "bool | int | float | str | tuple[Located, ...] | Mapping[str, Located] | None"
 
 
 class Located(Struct, frozen=True):
@@ -32,12 +32,15 @@ class Located(Struct, frozen=True):
         here = self
         for step in path:
             inside = here.value
-            if isinstance(step, str) and isinstance(inside, Mapping) and step in inside:
-                here = inside[step]
-            elif isinstance(step, int) and isinstance(inside, tuple) and 0 <= step < len(inside):
-                here = inside[step]
+            if isinstance(inside, Mapping):
+                found = inside.get(step) if isinstance(step, str) else None
+            elif isinstance(inside, tuple) and isinstance(step, int) and 0 <= step < len(inside):
+                found = inside[step]
             else:
+                found = None
+            if found is None:
                 break
+            here = found
         return here
 
     def plain(self) -> object:

@@ -11,7 +11,7 @@ from dralang.api.base import Always, ApiType, Int64, Raw, Time
 from dralang.api.enums import ConditionStatus, LabelSelectorOperator, ManagedFieldsOperationType
 
 
-class OwnerReference(ApiType):
+class OwnerReference(ApiType, frozen=True):
     """meta/v1 OwnerReference."""
 
     api_version: Always[str] = ""
@@ -22,7 +22,7 @@ class OwnerReference(ApiType):
     block_owner_deletion: bool | None = None
 
 
-class ManagedFieldsEntry(ApiType):
+class ManagedFieldsEntry(ApiType, frozen=True):
     """meta/v1 ManagedFieldsEntry."""
 
     manager: str = ""
@@ -34,7 +34,7 @@ class ManagedFieldsEntry(ApiType):
     subresource: str = ""
 
 
-class ObjectMeta(ApiType):
+class ObjectMeta(ApiType, frozen=True):
     """meta/v1 ObjectMeta."""
 
     name: str = ""
@@ -54,7 +54,7 @@ class ObjectMeta(ApiType):
     managed_fields: tuple[ManagedFieldsEntry, ...] = ()
 
 
-class Condition(ApiType):
+class Condition(ApiType, frozen=True):
     """meta/v1 Condition."""
 
     type: Always[str] = ""
@@ -65,7 +65,7 @@ class Condition(ApiType):
     message: Always[str] = ""
 
 
-class LabelSelectorRequirement(ApiType):
+class LabelSelectorRequirement(ApiType, frozen=True):
     """meta/v1 LabelSelectorRequirement."""
 
     key: Always[str] = ""
@@ -73,7 +73,7 @@ class LabelSelectorRequirement(ApiType):
     values: tuple[str, ...] = ()
 
 
-class LabelSelector(ApiType):
+class LabelSelector(ApiType, frozen=True):
     """meta/v1 LabelSelector."""
 
     match_labels: Mapping[str, str] = field(default_factory=dict)

@@ -8,13 +8,13 @@ from dralang.api.enums import ConditionStatus, NamespacePhase
 from dralang.api.meta import ObjectMeta
 
 
-class NamespaceSpec(ApiType):
+class NamespaceSpec(ApiType, frozen=True):
     """core/v1 NamespaceSpec."""
 
     finalizers: tuple[str, ...] = ()
 
 
-class NamespaceCondition(ApiType):
+class NamespaceCondition(ApiType, frozen=True):
     """core/v1 NamespaceCondition."""
 
     type: Always[str] = ""
@@ -24,14 +24,14 @@ class NamespaceCondition(ApiType):
     message: str = ""
 
 
-class NamespaceStatus(ApiType):
+class NamespaceStatus(ApiType, frozen=True):
     """core/v1 NamespaceStatus."""
 
     phase: NamespacePhase = ""
     conditions: tuple[NamespaceCondition, ...] = ()
 
 
-class Namespace(ApiType):
+class Namespace(ApiType, frozen=True):
     """core/v1 Namespace."""
 
     metadata: Always[ObjectMeta] = ObjectMeta()

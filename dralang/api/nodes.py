@@ -14,7 +14,7 @@ from dralang.api.meta import ObjectMeta
 from dralang.values.quantity import Quantity
 
 
-class ConfigMapNodeConfigSource(ApiType):
+class ConfigMapNodeConfigSource(ApiType, frozen=True):
     """core/v1 ConfigMapNodeConfigSource."""
 
     namespace: Always[str] = ""
@@ -24,19 +24,19 @@ class ConfigMapNodeConfigSource(ApiType):
     kubelet_config_key: Always[str] = ""
 
 
-class NodeConfigSource(ApiType):
+class NodeConfigSource(ApiType, frozen=True):
     """core/v1 NodeConfigSource."""
 
     config_map: ConfigMapNodeConfigSource | None = None
 
 
-class NodePodPreemptionPolicy(ApiType):
+class NodePodPreemptionPolicy(ApiType, frozen=True):
     """core/v1 NodePodPreemptionPolicy."""
 
     disable_resize_preemption: tuple[str, ...] = ()
 
 
-class NodeSpec(ApiType):
+class NodeSpec(ApiType, frozen=True):
     """core/v1 NodeSpec."""
 
     pod_cidr: str = field(default="", name="podCIDR")
@@ -49,7 +49,7 @@ class NodeSpec(ApiType):
     pod_preemption_policy: NodePodPreemptionPolicy | None = None
 
 
-class NodeCondition(ApiType):
+class NodeCondition(ApiType, frozen=True):
     """core/v1 NodeCondition."""
 
     type: Always[str] = ""
@@ -60,32 +60,32 @@ class NodeCondition(ApiType):
     message: str = ""
 
 
-class NodeAddress(ApiType):
+class NodeAddress(ApiType, frozen=True):
     """core/v1 NodeAddress."""
 
     type: Always[NodeAddressType] = ""
     address: Always[str] = ""
 
 
-class DaemonEndpoint(ApiType):
+class DaemonEndpoint(ApiType, frozen=True):
     """core/v1 DaemonEndpoint."""
 
     port: Always[Int32] = field(default=0, name="Port")
 
 
-class NodeDaemonEndpoints(ApiType):
+class NodeDaemonEndpoints(ApiType, frozen=True):
     """core/v1 NodeDaemonEndpoints."""
 
     kubelet_endpoint: Always[DaemonEndpoint] = DaemonEndpoint()
 
 
-class NodeSwapStatus(ApiType):
+class NodeSwapStatus(ApiType, frozen=True):
     """core/v1 NodeSwapStatus."""
 
     capacity: Int64 | None = None
 
 
-class NodeSystemInfo(ApiType):
+class NodeSystemInfo(ApiType, frozen=True):
     """core/v1 NodeSystemInfo."""
 
     machine_id: Always[str] = field(default="", name="machineID")
@@ -102,21 +102,21 @@ class NodeSystemInfo(ApiType):
     running_in_user_namespace: bool | None = None
 
 
-class ContainerImage(ApiType):
+class ContainerImage(ApiType, frozen=True):
     """core/v1 ContainerImage."""
 
     names: Always[tuple[str, ...]] = ()
     size_bytes: Int64 = 0
 
 
-class AttachedVolume(ApiType):
+class AttachedVolume(ApiType, frozen=True):
     """core/v1 AttachedVolume."""
 
     name: Always[str] = ""
     device_path: Always[str] = ""
 
 
-class NodeConfigStatus(ApiType):
+class NodeConfigStatus(ApiType, frozen=True):
     """core/v1 NodeConfigStatus."""
 
     assigned: NodeConfigSource | None = None
@@ -125,27 +125,27 @@ class NodeConfigStatus(ApiType):
     error: str = ""
 
 
-class NodeRuntimeHandlerFeatures(ApiType):
+class NodeRuntimeHandlerFeatures(ApiType, frozen=True):
     """core/v1 NodeRuntimeHandlerFeatures."""
 
     recursive_read_only_mounts: bool | None = None
     user_namespaces: bool | None = None
 
 
-class NodeRuntimeHandler(ApiType):
+class NodeRuntimeHandler(ApiType, frozen=True):
     """core/v1 NodeRuntimeHandler."""
 
     name: Always[str] = ""
     features: NodeRuntimeHandlerFeatures | None = None
 
 
-class NodeFeatures(ApiType):
+class NodeFeatures(ApiType, frozen=True):
     """core/v1 NodeFeatures."""
 
     supplemental_groups_policy: bool | None = None
 
 
-class NodeStatus(ApiType):
+class NodeStatus(ApiType, frozen=True):
     """core/v1 NodeStatus."""
 
     capacity: Mapping[str, Quantity] = field(default_factory=dict)
@@ -164,7 +164,7 @@ class NodeStatus(ApiType):
     declared_features: tuple[str, ...] = ()
 
 
-class Node(ApiType):
+class Node(ApiType, frozen=True):
     """core/v1 Node."""
 
     metadata: Always[ObjectMeta] = ObjectMeta()

@@ -9,21 +9,43 @@ from msgspec import field
 
 from dralang.api.affinity import Affinity, Toleration, TopologySpreadConstraint
 from dralang.api.base import Always, ApiType, Int32, Int64, Time
-from dralang.api.containers import AppArmorProfile, Container, ContainerStatus, EphemeralContainer, ResourceRequirements, SELinuxOptions, SeccompProfile, WindowsSecurityContextOptions
-from dralang.api.enums import ConditionStatus, DNSPolicy, OSName, PodFSGroupChangePolicy, PodPhase, PodQOSClass, PodResizeStatus, PodSELinuxChangePolicy, PreemptionPolicy, RestartPolicy, SupplementalGroupsPolicy, VolumeHealthStatusType
+from dralang.api.containers import (
+    AppArmorProfile,
+    Container,
+    ContainerStatus,
+    EphemeralContainer,
+    ResourceRequirements,
+    SeccompProfile,
+    SELinuxOptions,
+    WindowsSecurityContextOptions,
+)
+from dralang.api.enums import (
+    ConditionStatus,
+    DNSPolicy,
+    OSName,
+    PodFSGroupChangePolicy,
+    PodPhase,
+    PodQOSClass,
+    PodResizeStatus,
+    PodSELinuxChangePolicy,
+    PreemptionPolicy,
+    RestartPolicy,
+    SupplementalGroupsPolicy,
+    VolumeHealthStatusType,
+)
 from dralang.api.meta import ObjectMeta
 from dralang.api.volumes import LocalObjectReference, Volume
 from dralang.values.quantity import Quantity
 
 
-class Sysctl(ApiType):
+class Sysctl(ApiType, frozen=True):
     """core/v1 Sysctl."""
 
     name: Always[str] = ""
     value: Always[str] = ""
 
 
-class PodSecurityContext(ApiType):
+class PodSecurityContext(ApiType, frozen=True):
     """core/v1 PodSecurityContext."""
 
     se_linux_options: SELinuxOptions | None = None
@@ -41,21 +63,21 @@ class PodSecurityContext(ApiType):
     se_linux_change_policy: PodSELinuxChangePolicy | None = None
 
 
-class HostAlias(ApiType):
+class HostAlias(ApiType, frozen=True):
     """core/v1 HostAlias."""
 
     ip: Always[str] = ""
     hostnames: tuple[str, ...] = ()
 
 
-class PodDNSConfigOption(ApiType):
+class PodDNSConfigOption(ApiType, frozen=True):
     """core/v1 PodDNSConfigOption."""
 
     name: str = ""
     value: str | None = None
 
 
-class PodDNSConfig(ApiType):
+class PodDNSConfig(ApiType, frozen=True):
     """core/v1 PodDNSConfig."""
 
     nameservers: tuple[str, ...] = ()
@@ -63,25 +85,25 @@ class PodDNSConfig(ApiType):
     options: tuple[PodDNSConfigOption, ...] = ()
 
 
-class PodReadinessGate(ApiType):
+class PodReadinessGate(ApiType, frozen=True):
     """core/v1 PodReadinessGate."""
 
     condition_type: Always[str] = ""
 
 
-class PodOS(ApiType):
+class PodOS(ApiType, frozen=True):
     """core/v1 PodOS."""
 
     name: Always[OSName] = ""
 
 
-class PodSchedulingGate(ApiType):
+class PodSchedulingGate(ApiType, frozen=True):
     """core/v1 PodSchedulingGate."""
 
     name: Always[str] = ""
 
 
-class PodResourceClaim(ApiType):
+class PodResourceClaim(ApiType, frozen=True):
     """core/v1 PodResourceClaim."""
 
     name: Always[str] = ""
@@ -89,20 +111,20 @@ class PodResourceClaim(ApiType):
     resource_claim_template_name: str | None = None
 
 
-class PodSchedulingGroup(ApiType):
+class PodSchedulingGroup(ApiType, frozen=True):
     """core/v1 PodSchedulingGroup."""
 
     pod_group_name: str | None = None
 
 
-class EvictionResponder(ApiType):
+class EvictionResponder(ApiType, frozen=True):
     """core/v1 EvictionResponder."""
 
     name: Always[str] = ""
     priority: Int32 | None = None
 
 
-class PodSpec(ApiType):
+class PodSpec(ApiType, frozen=True):
     """core/v1 PodSpec."""
 
     volumes: tuple[Volume, ...] = ()
@@ -150,7 +172,7 @@ class PodSpec(ApiType):
     eviction_responders: tuple[EvictionResponder, ...] = ()
 
 
-class PodCondition(ApiType):
+class PodCondition(ApiType, frozen=True):
     """core/v1 PodCondition."""
 
     type: Always[str] = ""
@@ -162,26 +184,26 @@ class PodCondition(ApiType):
     message: str = ""
 
 
-class HostIP(ApiType):
+class HostIP(ApiType, frozen=True):
     """core/v1 HostIP."""
 
     ip: Always[str] = ""
 
 
-class PodIP(ApiType):
+class PodIP(ApiType, frozen=True):
     """core/v1 PodIP."""
 
     ip: Always[str] = ""
 
 
-class PodResourceClaimStatus(ApiType):
+class PodResourceClaimStatus(ApiType, frozen=True):
     """core/v1 PodResourceClaimStatus."""
 
     name: Always[str] = ""
     resource_claim_name: str | None = None
 
 
-class ContainerExtendedResourceRequest(ApiType):
+class ContainerExtendedResourceRequest(ApiType, frozen=True):
     """core/v1 ContainerExtendedResourceRequest."""
 
     container_name: Always[str] = ""
@@ -189,21 +211,21 @@ class ContainerExtendedResourceRequest(ApiType):
     request_name: Always[str] = ""
 
 
-class PodExtendedResourceClaimStatus(ApiType):
+class PodExtendedResourceClaimStatus(ApiType, frozen=True):
     """core/v1 PodExtendedResourceClaimStatus."""
 
     request_mappings: Always[tuple[ContainerExtendedResourceRequest, ...]] = ()
     resource_claim_name: Always[str] = ""
 
 
-class NodeAllocatableMappedResources(ApiType):
+class NodeAllocatableMappedResources(ApiType, frozen=True):
     """core/v1 NodeAllocatableMappedResources."""
 
     name: Always[str] = ""
     quantity: Quantity | None = None
 
 
-class NodeAllocatableOverheadResources(ApiType):
+class NodeAllocatableOverheadResources(ApiType, frozen=True):
     """core/v1 NodeAllocatableOverheadResources."""
 
     name: Always[str] = ""
@@ -211,7 +233,7 @@ class NodeAllocatableOverheadResources(ApiType):
     per_container: Quantity | None = None
 
 
-class NodeAllocatableResourceClaimStatus(ApiType):
+class NodeAllocatableResourceClaimStatus(ApiType, frozen=True):
     """core/v1 NodeAllocatableResourceClaimStatus."""
 
     resource_claim_name: Always[str] = ""
@@ -220,7 +242,7 @@ class NodeAllocatableResourceClaimStatus(ApiType):
     overhead: tuple[NodeAllocatableOverheadResources, ...] = ()
 
 
-class VolumeHealthCondition(ApiType):
+class VolumeHealthCondition(ApiType, frozen=True):
     """core/v1 VolumeHealthCondition."""
 
     status: Always[VolumeHealthStatusType] = ""
@@ -228,7 +250,7 @@ class VolumeHealthCondition(ApiType):
     message: str = ""
 
 
-class PodVolumeHealth(ApiType):
+class PodVolumeHealth(ApiType, frozen=True):
     """core/v1 PodVolumeHealth."""
 
     name: Always[str] = ""
@@ -236,7 +258,7 @@ class PodVolumeHealth(ApiType):
     last_transition_time: Time | None = None
 
 
-class PodStatus(ApiType):
+class PodStatus(ApiType, frozen=True):
     """core/v1 PodStatus."""
 
     observed_generation: Int64 = 0
@@ -263,7 +285,7 @@ class PodStatus(ApiType):
     volume_health: tuple[PodVolumeHealth, ...] = ()
 
 
-class Pod(ApiType):
+class Pod(ApiType, frozen=True):
     """core/v1 Pod."""
 
     metadata: Always[ObjectMeta] = ObjectMeta()

@@ -8,7 +8,7 @@ from dralang.api.enums import PreemptionPolicy
 from dralang.api.meta import ObjectMeta
 
 
-class PriorityClass(ApiType):
+class PriorityClass(ApiType, frozen=True):
     """scheduling/v1 PriorityClass."""
 
     metadata: Always[ObjectMeta] = ObjectMeta()

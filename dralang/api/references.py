@@ -4,17 +4,17 @@ Field names and types are those of the Kubernetes API; see ``base`` for the mark
 """
 
 from dralang.api.base import Always, ApiType
-from dralang.values.quantity import Quantity, ZERO
+from dralang.values.quantity import ZERO, Quantity
 
 
-class ObjectFieldSelector(ApiType):
+class ObjectFieldSelector(ApiType, frozen=True):
     """core/v1 ObjectFieldSelector."""
 
     api_version: str = ""
     field_path: Always[str] = ""
 
 
-class ResourceFieldSelector(ApiType):
+class ResourceFieldSelector(ApiType, frozen=True):
     """core/v1 ResourceFieldSelector."""
 
     container_name: str = ""

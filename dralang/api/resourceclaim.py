@@ -9,14 +9,14 @@ from dralang.api.device import CapacityRequirements, DeviceSelector, DeviceToler
 from dralang.api.meta import ObjectMeta
 
 
-class DeviceDerivedAttribute(ApiType):
+class DeviceDerivedAttribute(ApiType, frozen=True):
     """resource/v1 DeviceDerivedAttribute."""
 
     name: Always[str] = ""
     expression: Always[str] = ""
 
 
-class ExactDeviceRequest(ApiType):
+class ExactDeviceRequest(ApiType, frozen=True):
     """resource/v1 ExactDeviceRequest."""
 
     device_class_name: Always[str] = ""
@@ -29,7 +29,7 @@ class ExactDeviceRequest(ApiType):
     derived_attributes: tuple[DeviceDerivedAttribute, ...] = ()
 
 
-class DeviceSubRequest(ApiType):
+class DeviceSubRequest(ApiType, frozen=True):
     """resource/v1 DeviceSubRequest."""
 
     name: Always[str] = ""
@@ -42,7 +42,7 @@ class DeviceSubRequest(ApiType):
     derived_attributes: tuple[DeviceDerivedAttribute, ...] = ()
 
 
-class DeviceRequest(ApiType):
+class DeviceRequest(ApiType, frozen=True):
     """resource/v1 DeviceRequest."""
 
     name: Always[str] = ""
@@ -50,7 +50,7 @@ class DeviceRequest(ApiType):
     first_available: tuple[DeviceSubRequest, ...] = ()
 
 
-class DeviceConstraint(ApiType):
+class DeviceConstraint(ApiType, frozen=True):
     """resource/v1 DeviceConstraint."""
 
     requests: tuple[str, ...] = ()
@@ -58,14 +58,14 @@ class DeviceConstraint(ApiType):
     distinct_attribute: str | None = None
 
 
-class DeviceClaimConfiguration(ApiType):
+class DeviceClaimConfiguration(ApiType, frozen=True):
     """resource/v1 DeviceClaimConfiguration."""
 
     requests: tuple[str, ...] = ()
     opaque: OpaqueDeviceConfiguration | None = None
 
 
-class DeviceClaim(ApiType):
+class DeviceClaim(ApiType, frozen=True):
     """resource/v1 DeviceClaim."""
 
     requests: Always[tuple[DeviceRequest, ...]] = ()
@@ -73,13 +73,13 @@ class DeviceClaim(ApiType):
     config: tuple[DeviceClaimConfiguration, ...] = ()
 
 
-class ResourceClaimSpec(ApiType):
+class ResourceClaimSpec(ApiType, frozen=True):
     """resource/v1 ResourceClaimSpec."""
 
     devices: Always[DeviceClaim] = DeviceClaim()
 
 
-class ResourceClaimStatus(ApiType):
+class ResourceClaimStatus(ApiType, frozen=True):
     """resource/v1 ResourceClaimStatus."""
 
     allocation: AllocationResult | None = None
@@ -87,7 +87,7 @@ class ResourceClaimStatus(ApiType):
     devices: tuple[AllocatedDeviceStatus, ...] = ()
 
 
-class ResourceClaim(ApiType):
+class ResourceClaim(ApiType, frozen=True):
     """resource/v1 ResourceClaim."""
 
     metadata: Always[ObjectMeta] = ObjectMeta()
@@ -95,14 +95,14 @@ class ResourceClaim(ApiType):
     status: Always[ResourceClaimStatus] = ResourceClaimStatus()
 
 
-class ResourceClaimTemplateSpec(ApiType):
+class ResourceClaimTemplateSpec(ApiType, frozen=True):
     """resource/v1 ResourceClaimTemplateSpec."""
 
     metadata: Always[ObjectMeta] = ObjectMeta()
     spec: Always[ResourceClaimSpec] = ResourceClaimSpec()
 
 
-class ResourceClaimTemplate(ApiType):
+class ResourceClaimTemplate(ApiType, frozen=True):
     """resource/v1 ResourceClaimTemplate."""
 
     metadata: Always[ObjectMeta] = ObjectMeta()

@@ -8,7 +8,7 @@ from dralang.api.meta import Condition, ObjectMeta
 from dralang.values.quantity import Quantity
 
 
-class ResourcePoolStatusRequestSpec(ApiType):
+class ResourcePoolStatusRequestSpec(ApiType, frozen=True):
     """resource/v1alpha3 ResourcePoolStatusRequestSpec."""
 
     driver: Always[str] = ""
@@ -17,7 +17,7 @@ class ResourcePoolStatusRequestSpec(ApiType):
     default_partition_type_attribute: str | None = None
 
 
-class PartitionTypeStatus(ApiType):
+class PartitionTypeStatus(ApiType, frozen=True):
     """resource/v1alpha3 PartitionTypeStatus."""
 
     attribute: str = ""
@@ -26,7 +26,7 @@ class PartitionTypeStatus(ApiType):
     allocatable: Int32 | None = None
 
 
-class ShareableCapacityStatus(ApiType):
+class ShareableCapacityStatus(ApiType, frozen=True):
     """resource/v1alpha3 ShareableCapacityStatus."""
 
     name: str = ""
@@ -35,7 +35,7 @@ class ShareableCapacityStatus(ApiType):
     available: Quantity | None = None
 
 
-class ShareableSummaryStatus(ApiType):
+class ShareableSummaryStatus(ApiType, frozen=True):
     """resource/v1alpha3 ShareableSummaryStatus."""
 
     fully_available_devices: Int32 | None = None
@@ -43,7 +43,7 @@ class ShareableSummaryStatus(ApiType):
     capacity: tuple[ShareableCapacityStatus, ...] = ()
 
 
-class PoolStatus(ApiType):
+class PoolStatus(ApiType, frozen=True):
     """resource/v1alpha3 PoolStatus."""
 
     driver: str = ""
@@ -60,7 +60,7 @@ class PoolStatus(ApiType):
     shareable_summary: ShareableSummaryStatus | None = None
 
 
-class ResourcePoolStatusRequestStatus(ApiType):
+class ResourcePoolStatusRequestStatus(ApiType, frozen=True):
     """resource/v1alpha3 ResourcePoolStatusRequestStatus."""
 
     pool_count: Int32 | None = None
@@ -68,7 +68,7 @@ class ResourcePoolStatusRequestStatus(ApiType):
     conditions: tuple[Condition, ...] = ()
 
 
-class ResourcePoolStatusRequest(ApiType):
+class ResourcePoolStatusRequest(ApiType, frozen=True):
     """resource/v1alpha3 ResourcePoolStatusRequest."""
 
     metadata: Always[ObjectMeta] = ObjectMeta()

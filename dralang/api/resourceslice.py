@@ -12,10 +12,10 @@ from dralang.api.base import Always, ApiType, Int64
 from dralang.api.device import DeviceTaint
 from dralang.api.enums import SkipNodeOperation
 from dralang.api.meta import ObjectMeta
-from dralang.values.quantity import Quantity, ZERO
+from dralang.values.quantity import ZERO, Quantity
 
 
-class ResourcePool(ApiType):
+class ResourcePool(ApiType, frozen=True):
     """resource/v1 ResourcePool."""
 
     name: Always[str] = ""
@@ -23,7 +23,7 @@ class ResourcePool(ApiType):
     resource_slice_count: Always[Int64] = 0
 
 
-class DeviceAttribute(ApiType):
+class DeviceAttribute(ApiType, frozen=True):
     """resource/v1 DeviceAttribute."""
 
     int_: Int64 | None = field(default=None, name="int")
@@ -36,7 +36,7 @@ class DeviceAttribute(ApiType):
     versions: tuple[str, ...] | None = None
 
 
-class CapacityRequestPolicyRange(ApiType):
+class CapacityRequestPolicyRange(ApiType, frozen=True):
     """resource/v1 CapacityRequestPolicyRange."""
 
     min: Quantity | None = None
@@ -44,7 +44,7 @@ class CapacityRequestPolicyRange(ApiType):
     step: Quantity | None = None
 
 
-class CapacityRequestPolicy(ApiType):
+class CapacityRequestPolicy(ApiType, frozen=True):
     """resource/v1 CapacityRequestPolicy."""
 
     default: Quantity | None = None
@@ -52,20 +52,20 @@ class CapacityRequestPolicy(ApiType):
     valid_range: CapacityRequestPolicyRange | None = None
 
 
-class DeviceCapacity(ApiType):
+class DeviceCapacity(ApiType, frozen=True):
     """resource/v1 DeviceCapacity."""
 
     value: Always[Quantity] = ZERO
     request_policy: CapacityRequestPolicy | None = None
 
 
-class Counter(ApiType):
+class Counter(ApiType, frozen=True):
     """resource/v1 Counter."""
 
     value: Always[Quantity] = ZERO
 
 
-class DeviceCounterConsumption(ApiType):
+class DeviceCounterConsumption(ApiType, frozen=True):
     """resource/v1 DeviceCounterConsumption."""
 
     counter_set: Always[str] = ""
@@ -73,7 +73,7 @@ class DeviceCounterConsumption(ApiType):
     compatibility_groups: tuple[str, ...] = ()
 
 
-class NodeAllocatableMapping(ApiType):
+class NodeAllocatableMapping(ApiType, frozen=True):
     """resource/v1 NodeAllocatableMapping."""
 
     capacity_key: str | None = None
@@ -81,21 +81,21 @@ class NodeAllocatableMapping(ApiType):
     device_multiplier: Quantity | None = None
 
 
-class NodeAllocatableOverhead(ApiType):
+class NodeAllocatableOverhead(ApiType, frozen=True):
     """resource/v1 NodeAllocatableOverhead."""
 
     per_pod: Quantity | None = None
     per_container: Quantity | None = None
 
 
-class NodeAllocatableResource(ApiType):
+class NodeAllocatableResource(ApiType, frozen=True):
     """resource/v1 NodeAllocatableResource."""
 
     mapping: NodeAllocatableMapping | None = None
     overhead: NodeAllocatableOverhead | None = None
 
 
-class Device(ApiType):
+class Device(ApiType, frozen=True):
     """resource/v1 Device."""
 
     name: Always[str] = ""
@@ -113,14 +113,14 @@ class Device(ApiType):
     node_allocatable_resources: Mapping[str, NodeAllocatableResource] = field(default_factory=dict)
 
 
-class CounterSet(ApiType):
+class CounterSet(ApiType, frozen=True):
     """resource/v1 CounterSet."""
 
     name: Always[str] = ""
     counters: Mapping[str, Counter] = field(default_factory=dict)
 
 
-class ResourceSliceSpec(ApiType):
+class ResourceSliceSpec(ApiType, frozen=True):
     """resource/v1 ResourceSliceSpec."""
 
     driver: Always[str] = ""
@@ -135,7 +135,7 @@ class ResourceSliceSpec(ApiType):
     skip_node_operations: tuple[SkipNodeOperation, ...] = ()
 
 
-class ResourceSlice(ApiType):
+class ResourceSlice(ApiType, frozen=True):
     """resource/v1 ResourceSlice."""
 
     metadata: Always[ObjectMeta] = ObjectMeta()

@@ -8,20 +8,28 @@ from collections.abc import Mapping
 from msgspec import field
 
 from dralang.api.base import Always, ApiType, Int32, Int64
-from dralang.api.enums import AzureDataDiskCachingMode, AzureDataDiskKind, HostPathType, PersistentVolumeAccessMode, PersistentVolumeMode, PullPolicy, StorageMedium
+from dralang.api.enums import (
+    AzureDataDiskCachingMode,
+    AzureDataDiskKind,
+    HostPathType,
+    PersistentVolumeAccessMode,
+    PersistentVolumeMode,
+    PullPolicy,
+    StorageMedium,
+)
 from dralang.api.meta import LabelSelector, ObjectMeta
 from dralang.api.references import ObjectFieldSelector, ResourceFieldSelector
 from dralang.values.quantity import Quantity
 
 
-class HostPathVolumeSource(ApiType):
+class HostPathVolumeSource(ApiType, frozen=True):
     """core/v1 HostPathVolumeSource."""
 
     path: Always[str] = ""
     type: HostPathType | None = None
 
 
-class EmptyDirVolumeSource(ApiType):
+class EmptyDirVolumeSource(ApiType, frozen=True):
     """core/v1 EmptyDirVolumeSource."""
 
     medium: StorageMedium = ""
@@ -29,7 +37,7 @@ class EmptyDirVolumeSource(ApiType):
     mode: Int32 | None = None
 
 
-class GCEPersistentDiskVolumeSource(ApiType):
+class GCEPersistentDiskVolumeSource(ApiType, frozen=True):
     """core/v1 GCEPersistentDiskVolumeSource."""
 
     pd_name: Always[str] = ""
@@ -38,7 +46,7 @@ class GCEPersistentDiskVolumeSource(ApiType):
     read_only: bool = False
 
 
-class AWSElasticBlockStoreVolumeSource(ApiType):
+class AWSElasticBlockStoreVolumeSource(ApiType, frozen=True):
     """core/v1 AWSElasticBlockStoreVolumeSource."""
 
     volume_id: Always[str] = field(default="", name="volumeID")
@@ -47,7 +55,7 @@ class AWSElasticBlockStoreVolumeSource(ApiType):
     read_only: bool = False
 
 
-class GitRepoVolumeSource(ApiType):
+class GitRepoVolumeSource(ApiType, frozen=True):
     """core/v1 GitRepoVolumeSource."""
 
     repository: Always[str] = ""
@@ -55,7 +63,7 @@ class GitRepoVolumeSource(ApiType):
     directory: str = ""
 
 
-class KeyToPath(ApiType):
+class KeyToPath(ApiType, frozen=True):
     """core/v1 KeyToPath."""
 
     key: Always[str] = ""
@@ -64,7 +72,7 @@ class KeyToPath(ApiType):
     user: Int64 | None = None
 
 
-class SecretVolumeSource(ApiType):
+class SecretVolumeSource(ApiType, frozen=True):
     """core/v1 SecretVolumeSource."""
 
     secret_name: str = ""
@@ -74,7 +82,7 @@ class SecretVolumeSource(ApiType):
     default_user: Int64 | None = None
 
 
-class NFSVolumeSource(ApiType):
+class NFSVolumeSource(ApiType, frozen=True):
     """core/v1 NFSVolumeSource."""
 
     server: Always[str] = ""
@@ -82,13 +90,13 @@ class NFSVolumeSource(ApiType):
     read_only: bool = False
 
 
-class LocalObjectReference(ApiType):
+class LocalObjectReference(ApiType, frozen=True):
     """core/v1 LocalObjectReference."""
 
     name: str = ""
 
 
-class ISCSIVolumeSource(ApiType):
+class ISCSIVolumeSource(ApiType, frozen=True):
     """core/v1 ISCSIVolumeSource."""
 
     target_portal: Always[str] = ""
@@ -104,7 +112,7 @@ class ISCSIVolumeSource(ApiType):
     initiator_name: str | None = None
 
 
-class GlusterfsVolumeSource(ApiType):
+class GlusterfsVolumeSource(ApiType, frozen=True):
     """core/v1 GlusterfsVolumeSource."""
 
     endpoints: Always[str] = ""
@@ -112,14 +120,14 @@ class GlusterfsVolumeSource(ApiType):
     read_only: bool = False
 
 
-class PersistentVolumeClaimVolumeSource(ApiType):
+class PersistentVolumeClaimVolumeSource(ApiType, frozen=True):
     """core/v1 PersistentVolumeClaimVolumeSource."""
 
     claim_name: Always[str] = ""
     read_only: bool = False
 
 
-class RBDVolumeSource(ApiType):
+class RBDVolumeSource(ApiType, frozen=True):
     """core/v1 RBDVolumeSource."""
 
     monitors: Always[tuple[str, ...]] = ()
@@ -132,7 +140,7 @@ class RBDVolumeSource(ApiType):
     read_only: bool = False
 
 
-class FlexVolumeSource(ApiType):
+class FlexVolumeSource(ApiType, frozen=True):
     """core/v1 FlexVolumeSource."""
 
     driver: Always[str] = ""
@@ -142,7 +150,7 @@ class FlexVolumeSource(ApiType):
     options: Mapping[str, str] = field(default_factory=dict)
 
 
-class CinderVolumeSource(ApiType):
+class CinderVolumeSource(ApiType, frozen=True):
     """core/v1 CinderVolumeSource."""
 
     volume_id: Always[str] = field(default="", name="volumeID")
@@ -151,7 +159,7 @@ class CinderVolumeSource(ApiType):
     secret_ref: LocalObjectReference | None = None
 
 
-class CephFSVolumeSource(ApiType):
+class CephFSVolumeSource(ApiType, frozen=True):
     """core/v1 CephFSVolumeSource."""
 
     monitors: Always[tuple[str, ...]] = ()
@@ -162,14 +170,14 @@ class CephFSVolumeSource(ApiType):
     read_only: bool = False
 
 
-class FlockerVolumeSource(ApiType):
+class FlockerVolumeSource(ApiType, frozen=True):
     """core/v1 FlockerVolumeSource."""
 
     dataset_name: str = ""
     dataset_uuid: str = field(default="", name="datasetUUID")
 
 
-class DownwardAPIVolumeFile(ApiType):
+class DownwardAPIVolumeFile(ApiType, frozen=True):
     """core/v1 DownwardAPIVolumeFile."""
 
     path: Always[str] = ""
@@ -179,7 +187,7 @@ class DownwardAPIVolumeFile(ApiType):
     user: Int64 | None = None
 
 
-class DownwardAPIVolumeSource(ApiType):
+class DownwardAPIVolumeSource(ApiType, frozen=True):
     """core/v1 DownwardAPIVolumeSource."""
 
     items: tuple[DownwardAPIVolumeFile, ...] = ()
@@ -187,7 +195,7 @@ class DownwardAPIVolumeSource(ApiType):
     default_user: Int64 | None = None
 
 
-class FCVolumeSource(ApiType):
+class FCVolumeSource(ApiType, frozen=True):
     """core/v1 FCVolumeSource."""
 
     target_ww_ns: tuple[str, ...] = field(default=(), name="targetWWNs")
@@ -197,7 +205,7 @@ class FCVolumeSource(ApiType):
     wwids: tuple[str, ...] = ()
 
 
-class AzureFileVolumeSource(ApiType):
+class AzureFileVolumeSource(ApiType, frozen=True):
     """core/v1 AzureFileVolumeSource."""
 
     secret_name: Always[str] = ""
@@ -205,7 +213,7 @@ class AzureFileVolumeSource(ApiType):
     read_only: bool = False
 
 
-class ConfigMapVolumeSource(ApiType):
+class ConfigMapVolumeSource(ApiType, frozen=True):
     """core/v1 ConfigMapVolumeSource."""
 
     name: str = ""
@@ -215,7 +223,7 @@ class ConfigMapVolumeSource(ApiType):
     default_user: Int64 | None = None
 
 
-class VsphereVirtualDiskVolumeSource(ApiType):
+class VsphereVirtualDiskVolumeSource(ApiType, frozen=True):
     """core/v1 VsphereVirtualDiskVolumeSource."""
 
     volume_path: Always[str] = ""
@@ -224,7 +232,7 @@ class VsphereVirtualDiskVolumeSource(ApiType):
     storage_policy_id: str = field(default="", name="storagePolicyID")
 
 
-class QuobyteVolumeSource(ApiType):
+class QuobyteVolumeSource(ApiType, frozen=True):
     """core/v1 QuobyteVolumeSource."""
 
     registry: Always[str] = ""
@@ -235,7 +243,7 @@ class QuobyteVolumeSource(ApiType):
     tenant: str = ""
 
 
-class AzureDiskVolumeSource(ApiType):
+class AzureDiskVolumeSource(ApiType, frozen=True):
     """core/v1 AzureDiskVolumeSource."""
 
     disk_name: Always[str] = ""
@@ -246,14 +254,14 @@ class AzureDiskVolumeSource(ApiType):
     kind: AzureDataDiskKind | None = None
 
 
-class PhotonPersistentDiskVolumeSource(ApiType):
+class PhotonPersistentDiskVolumeSource(ApiType, frozen=True):
     """core/v1 PhotonPersistentDiskVolumeSource."""
 
     pd_id: Always[str] = field(default="", name="pdID")
     fs_type: str = ""
 
 
-class SecretProjection(ApiType):
+class SecretProjection(ApiType, frozen=True):
     """core/v1 SecretProjection."""
 
     name: str = ""
@@ -261,13 +269,13 @@ class SecretProjection(ApiType):
     optional: bool | None = None
 
 
-class DownwardAPIProjection(ApiType):
+class DownwardAPIProjection(ApiType, frozen=True):
     """core/v1 DownwardAPIProjection."""
 
     items: tuple[DownwardAPIVolumeFile, ...] = ()
 
 
-class ConfigMapProjection(ApiType):
+class ConfigMapProjection(ApiType, frozen=True):
     """core/v1 ConfigMapProjection."""
 
     name: str = ""
@@ -275,7 +283,7 @@ class ConfigMapProjection(ApiType):
     optional: bool | None = None
 
 
-class ServiceAccountTokenProjection(ApiType):
+class ServiceAccountTokenProjection(ApiType, frozen=True):
     """core/v1 ServiceAccountTokenProjection."""
 
     audience: str = ""
@@ -284,7 +292,7 @@ class ServiceAccountTokenProjection(ApiType):
     user: Int64 | None = None
 
 
-class ClusterTrustBundleProjection(ApiType):
+class ClusterTrustBundleProjection(ApiType, frozen=True):
     """core/v1 ClusterTrustBundleProjection."""
 
     name: str | None = None
@@ -295,7 +303,7 @@ class ClusterTrustBundleProjection(ApiType):
     user: Int64 | None = None
 
 
-class PodCertificateProjection(ApiType):
+class PodCertificateProjection(ApiType, frozen=True):
     """core/v1 PodCertificateProjection."""
 
     signer_name: str = ""
@@ -308,7 +316,7 @@ class PodCertificateProjection(ApiType):
     user: Int64 | None = None
 
 
-class VolumeProjection(ApiType):
+class VolumeProjection(ApiType, frozen=True):
     """core/v1 VolumeProjection."""
 
     secret: SecretProjection | None = None
@@ -319,7 +327,7 @@ class VolumeProjection(ApiType):
     pod_certificate: PodCertificateProjection | None = None
 
 
-class ProjectedVolumeSource(ApiType):
+class ProjectedVolumeSource(ApiType, frozen=True):
     """core/v1 ProjectedVolumeSource."""
 
     sources: Always[tuple[VolumeProjection, ...]] = ()
@@ -327,7 +335,7 @@ class ProjectedVolumeSource(ApiType):
     default_user: Int64 | None = None
 
 
-class PortworxVolumeSource(ApiType):
+class PortworxVolumeSource(ApiType, frozen=True):
     """core/v1 PortworxVolumeSource."""
 
     volume_id: Always[str] = field(default="", name="volumeID")
@@ -335,7 +343,7 @@ class PortworxVolumeSource(ApiType):
     read_only: bool = False
 
 
-class ScaleIOVolumeSource(ApiType):
+class ScaleIOVolumeSource(ApiType, frozen=True):
     """core/v1 ScaleIOVolumeSource."""
 
     gateway: Always[str] = ""
@@ -350,7 +358,7 @@ class ScaleIOVolumeSource(ApiType):
     read_only: bool = False
 
 
-class StorageOSVolumeSource(ApiType):
+class StorageOSVolumeSource(ApiType, frozen=True):
     """core/v1 StorageOSVolumeSource."""
 
     volume_name: str = ""
@@ -360,7 +368,7 @@ class StorageOSVolumeSource(ApiType):
     secret_ref: LocalObjectReference | None = None
 
 
-class CSIVolumeSource(ApiType):
+class CSIVolumeSource(ApiType, frozen=True):
     """core/v1 CSIVolumeSource."""
 
     driver: Always[str] = ""
@@ -370,14 +378,14 @@ class CSIVolumeSource(ApiType):
     node_publish_secret_ref: LocalObjectReference | None = None
 
 
-class VolumeResourceRequirements(ApiType):
+class VolumeResourceRequirements(ApiType, frozen=True):
     """core/v1 VolumeResourceRequirements."""
 
     limits: Mapping[str, Quantity] = field(default_factory=dict)
     requests: Mapping[str, Quantity] = field(default_factory=dict)
 
 
-class TypedLocalObjectReference(ApiType):
+class TypedLocalObjectReference(ApiType, frozen=True):
     """core/v1 TypedLocalObjectReference."""
 
     api_group: str | None = None
@@ -385,7 +393,7 @@ class TypedLocalObjectReference(ApiType):
     name: Always[str] = ""
 
 
-class TypedObjectReference(ApiType):
+class TypedObjectReference(ApiType, frozen=True):
     """core/v1 TypedObjectReference."""
 
     api_group: str | None = None
@@ -394,7 +402,7 @@ class TypedObjectReference(ApiType):
     namespace: str | None = None
 
 
-class PersistentVolumeClaimSpec(ApiType):
+class PersistentVolumeClaimSpec(ApiType, frozen=True):
     """core/v1 PersistentVolumeClaimSpec."""
 
     access_modes: tuple[PersistentVolumeAccessMode, ...] = ()
@@ -408,27 +416,27 @@ class PersistentVolumeClaimSpec(ApiType):
     volume_attributes_class_name: str | None = None
 
 
-class PersistentVolumeClaimTemplate(ApiType):
+class PersistentVolumeClaimTemplate(ApiType, frozen=True):
     """core/v1 PersistentVolumeClaimTemplate."""
 
     metadata: Always[ObjectMeta] = ObjectMeta()
     spec: Always[PersistentVolumeClaimSpec] = PersistentVolumeClaimSpec()
 
 
-class EphemeralVolumeSource(ApiType):
+class EphemeralVolumeSource(ApiType, frozen=True):
     """core/v1 EphemeralVolumeSource."""
 
     volume_claim_template: PersistentVolumeClaimTemplate | None = None
 
 
-class ImageVolumeSource(ApiType):
+class ImageVolumeSource(ApiType, frozen=True):
     """core/v1 ImageVolumeSource."""
 
     reference: str = ""
     pull_policy: PullPolicy = ""
 
 
-class Volume(ApiType):
+class Volume(ApiType, frozen=True):
     """core/v1 Volume."""
 
     name: Always[str] = ""

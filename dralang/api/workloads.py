@@ -8,44 +8,43 @@ from dralang.api.enums import PreemptionPolicy
 from dralang.api.meta import Condition, ObjectMeta
 
 
-class WorkloadReference(ApiType):
+class WorkloadReference(ApiType, frozen=True):
     """scheduling/v1beta1 WorkloadReference."""
 
     workload_name: Always[str] = ""
     template_name: Always[str] = ""
 
 
-class BasicSchedulingPolicy(ApiType):
+class BasicSchedulingPolicy(ApiType, frozen=True):
     """scheduling/v1beta1 BasicSchedulingPolicy."""
 
 
-
-class GangSchedulingPolicy(ApiType):
+class GangSchedulingPolicy(ApiType, frozen=True):
     """scheduling/v1beta1 GangSchedulingPolicy."""
 
     min_count: Always[Int32] = 0
 
 
-class PodGroupSchedulingPolicy(ApiType):
+class PodGroupSchedulingPolicy(ApiType, frozen=True):
     """scheduling/v1beta1 PodGroupSchedulingPolicy."""
 
     basic: BasicSchedulingPolicy | None = None
     gang: GangSchedulingPolicy | None = None
 
 
-class TopologyConstraint(ApiType):
+class TopologyConstraint(ApiType, frozen=True):
     """scheduling/v1beta1 TopologyConstraint."""
 
     key: Always[str] = ""
 
 
-class PodGroupSchedulingConstraints(ApiType):
+class PodGroupSchedulingConstraints(ApiType, frozen=True):
     """scheduling/v1beta1 PodGroupSchedulingConstraints."""
 
     topology: tuple[TopologyConstraint, ...] = ()
 
 
-class PodGroupResourceClaim(ApiType):
+class PodGroupResourceClaim(ApiType, frozen=True):
     """scheduling/v1beta1 PodGroupResourceClaim."""
 
     name: Always[str] = ""
@@ -53,24 +52,22 @@ class PodGroupResourceClaim(ApiType):
     resource_claim_template_name: str | None = None
 
 
-class SingleDisruptionMode(ApiType):
+class SingleDisruptionMode(ApiType, frozen=True):
     """scheduling/v1beta1 SingleDisruptionMode."""
 
 
-
-class AllDisruptionMode(ApiType):
+class AllDisruptionMode(ApiType, frozen=True):
     """scheduling/v1beta1 AllDisruptionMode."""
 
 
-
-class DisruptionMode(ApiType):
+class DisruptionMode(ApiType, frozen=True):
     """scheduling/v1beta1 DisruptionMode."""
 
     single: SingleDisruptionMode | None = None
     all: AllDisruptionMode | None = None
 
 
-class PodGroupSpec(ApiType):
+class PodGroupSpec(ApiType, frozen=True):
     """scheduling/v1beta1 PodGroupSpec."""
 
     parent_composite_pod_group_name: str | None = None
@@ -84,21 +81,21 @@ class PodGroupSpec(ApiType):
     preemption_policy: PreemptionPolicy | None = None
 
 
-class PodGroupResourceClaimStatus(ApiType):
+class PodGroupResourceClaimStatus(ApiType, frozen=True):
     """scheduling/v1beta1 PodGroupResourceClaimStatus."""
 
     name: Always[str] = ""
     resource_claim_name: str | None = None
 
 
-class PodGroupStatus(ApiType):
+class PodGroupStatus(ApiType, frozen=True):
     """scheduling/v1beta1 PodGroupStatus."""
 
     conditions: tuple[Condition, ...] = ()
     resource_claim_statuses: tuple[PodGroupResourceClaimStatus, ...] = ()
 
 
-class PodGroup(ApiType):
+class PodGroup(ApiType, frozen=True):
     """scheduling/v1beta1 PodGroup."""
 
     metadata: Always[ObjectMeta] = ObjectMeta()
@@ -106,7 +103,7 @@ class PodGroup(ApiType):
     status: Always[PodGroupStatus] = PodGroupStatus()
 
 
-class WorkloadObjectReference(ApiType):
+class WorkloadObjectReference(ApiType, frozen=True):
     """scheduling/v1beta1 WorkloadObjectReference."""
 
     api_group: str = ""
@@ -114,7 +111,7 @@ class WorkloadObjectReference(ApiType):
     name: Always[str] = ""
 
 
-class PodGroupTemplate(ApiType):
+class PodGroupTemplate(ApiType, frozen=True):
     """scheduling/v1beta1 PodGroupTemplate."""
 
     name: Always[str] = ""
@@ -127,48 +124,45 @@ class PodGroupTemplate(ApiType):
     preemption_policy: PreemptionPolicy | None = None
 
 
-class CompositeBasicSchedulingPolicy(ApiType):
+class CompositeBasicSchedulingPolicy(ApiType, frozen=True):
     """scheduling/v1beta1 CompositeBasicSchedulingPolicy."""
 
 
-
-class CompositeGangSchedulingPolicy(ApiType):
+class CompositeGangSchedulingPolicy(ApiType, frozen=True):
     """scheduling/v1beta1 CompositeGangSchedulingPolicy."""
 
     min_group_count: Always[Int32] = 0
 
 
-class CompositePodGroupSchedulingPolicy(ApiType):
+class CompositePodGroupSchedulingPolicy(ApiType, frozen=True):
     """scheduling/v1beta1 CompositePodGroupSchedulingPolicy."""
 
     basic: CompositeBasicSchedulingPolicy | None = None
     gang: CompositeGangSchedulingPolicy | None = None
 
 
-class CompositePodGroupSchedulingConstraints(ApiType):
+class CompositePodGroupSchedulingConstraints(ApiType, frozen=True):
     """scheduling/v1beta1 CompositePodGroupSchedulingConstraints."""
 
     topology: tuple[TopologyConstraint, ...] = ()
 
 
-class SingleCompositeDisruptionMode(ApiType):
+class SingleCompositeDisruptionMode(ApiType, frozen=True):
     """scheduling/v1beta1 SingleCompositeDisruptionMode."""
 
 
-
-class AllCompositeDisruptionMode(ApiType):
+class AllCompositeDisruptionMode(ApiType, frozen=True):
     """scheduling/v1beta1 AllCompositeDisruptionMode."""
 
 
-
-class CompositeDisruptionMode(ApiType):
+class CompositeDisruptionMode(ApiType, frozen=True):
     """scheduling/v1beta1 CompositeDisruptionMode."""
 
     single: SingleCompositeDisruptionMode | None = None
     all: AllCompositeDisruptionMode | None = None
 
 
-class CompositePodGroupTemplate(ApiType):
+class CompositePodGroupTemplate(ApiType, frozen=True):
     """scheduling/v1beta1 CompositePodGroupTemplate."""
 
     name: Always[str] = ""
@@ -182,7 +176,7 @@ class CompositePodGroupTemplate(ApiType):
     composite_pod_group_templates: tuple["CompositePodGroupTemplate", ...] = ()
 
 
-class WorkloadSpec(ApiType):
+class WorkloadSpec(ApiType, frozen=True):
     """scheduling/v1beta1 WorkloadSpec."""
 
     controller_ref: WorkloadObjectReference | None = None
@@ -190,7 +184,7 @@ class WorkloadSpec(ApiType):
     composite_pod_group_templates: tuple[CompositePodGroupTemplate, ...] = ()
 
 
-class Workload(ApiType):
+class Workload(ApiType, frozen=True):
     """scheduling/v1beta1 Workload."""
 
     metadata: Always[ObjectMeta] = ObjectMeta()
