@@ -1,0 +1,1 @@
+"""`.dra` text to syntax tree. Knows no Kubernetes."""
