@@ -1,0 +1,1 @@
+"""YAML and JSON documents with the place of every value."""

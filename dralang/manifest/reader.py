@@ -1,0 +1,289 @@
+"""YAML text (JSON included) to located values.
+
+libyaml cuts the text into events; the tree is built here with a stack of our own, so that depth, size and aliases are
+bounded whatever the input. Plain scalars mean what the Kubernetes tools take them for: YAML 1.1 as go-yaml v2 reads it
+(``yes`` and ``on`` are true, ``017`` is octal, times stay text), not as PyYAML does.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import yaml
+from msgspec import Struct
+
+from dralang.api.located import Located
+from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog, Related
+from dralang.diagnostics.source import SourceFile, Span
+
+MAX_BYTES: Final = 16 * 1024 * 1024
+MAX_DEPTH: Final = 100
+MAX_VALUES: Final = 4_000_000
+MAX_ALIASED: Final = 200_000
+
+_NULLS: Final = frozenset({"", "~", "null", "Null", "NULL"})
+_TRUE: Final = frozenset({"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"})
+_FALSE: Final = frozenset({"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"})
+_INTEGER: Final = re.compile(r"[-+]?(0[xX][0-9a-fA-F_]+|0[oO]?[0-7_]+|0[bB][01_]+|[0-9][0-9_]*)\Z")
+_FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
+_PREFIX: Final = "tag:yaml.org,2002:"
+
+
+class _Refused(Exception):
+    """The text is refused as a whole; carries the diagnostic."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
+
+
+class _Frame(Struct):
+    """A collection that is being read."""
+
+    span_start: int
+    anchor: str | None
+    items: list[Located] | None
+    entries: dict[str, Located] | None
+    key: str | None = None
+    key_span: Span | None = None
+    merged: list[Located] | None = None
+    size: int = 1
+
+
+def read_documents(source: SourceFile, log: DiagnosticLog) -> list[Located]:
+    """All documents of a text that hold something; empty if the text is refused.
+
+    Diagnostics: DRA0401 not YAML, DRA0402 duplicate key, DRA0403 too large, too deep or too many aliases, DRA0404 key
+    that is no text.
+    """
+    if len(source.text) > MAX_BYTES:
+        log.add(
+            Diagnostic(
+                code="DRA0403",
+                message=f"this file has {len(source.text):,} characters; the limit is {MAX_BYTES:,}",
+                span=Span(source, 0, 0),
+                help="split the file, or leave out what the scenario does not need",
+            )
+        )
+        return []
+    reader = _Reader(source, log)
+    try:
+        return reader.read()
+    except _Refused as refused:
+        log.add(refused.diagnostic)
+    except yaml.MarkedYAMLError as error:
+        log.add(_not_yaml(source, error))
+    except yaml.YAMLError as error:
+        log.add(
+            Diagnostic(code="DRA0401", message=f"this is not YAML: {_one_line(str(error))}", span=Span(source, 0, 0))
+        )
+    return []
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _not_yaml(source: SourceFile, error: yaml.MarkedYAMLError) -> Diagnostic:
+    mark = error.problem_mark or error.context_mark
+    at = 0 if mark is None else min(mark.index, len(source.text))
+    what = _one_line(f"{error.problem or error.context}")
+    if "{{" in source.text:
+        way_out = "this looks like a template (`{{`); render it first, e.g. `helm template ... > rendered.yaml`"
+    else:
+        way_out = "check the indentation and the quotes near this place"
+    return Diagnostic(
+        code="DRA0401",
+        message=f"this is not YAML: {what}",
+        span=Span(source, at, min(at + 1, len(source.text))),
+        help=way_out,
+    )
+
+
+class _Reader:
+    """One run over one text; private to this module."""
+
+    def __init__(self, source: SourceFile, log: DiagnosticLog) -> None:
+        self.source = source
+        self.log = log
+        self.frames: list[_Frame] = []
+        self.anchors: dict[str, tuple[Located, int]] = {}
+        self.documents: list[Located] = []
+        self.values = 0
+
+    def read(self) -> list[Located]:
+        for event in self._events():
+            kind = type(event)
+            if kind is yaml.ScalarEvent:
+                self._scalar(event)
+            elif kind is yaml.MappingStartEvent:
+                self._open(event, _Frame(event.start_mark.index, event.anchor, None, {}))
+            elif kind is yaml.SequenceStartEvent:
+                self._open(event, _Frame(event.start_mark.index, event.anchor, [], None))
+            elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+                self._close(event)
+            elif kind is yaml.AliasEvent:
+                self._alias(event)
+            elif kind is yaml.DocumentStartEvent:
+                self.anchors = {}
+        return [document for document in self.documents if document.value is not None]
+
+    def _events(self) -> Iterator[Any]:
+        return iter(yaml.parse(self.source.text, Loader=yaml.CSafeLoader))
+
+    def _span(self, event: Any) -> Span:
+        return Span(self.source, event.start_mark.index, event.end_mark.index)
+
+    def _refuse(self, event: Any, message: str, way_out: str = "") -> _Refused:
+        return _Refused(Diagnostic(code="DRA0403", message=message, span=self._span(event), help=way_out))
+
+    def _open(self, event: Any, frame: _Frame) -> None:
+        if len(self.frames) >= MAX_DEPTH:
+            raise self._refuse(event, f"nested more than {MAX_DEPTH} levels deep")
+        if self.frames and self.frames[-1].entries is not None and self.frames[-1].key is None:
+            raise _Refused(Diagnostic(code="DRA0404", message="a key must be a text", span=self._span(event)))
+        self.frames.append(frame)
+
+    def _close(self, event: Any) -> None:
+        frame = self.frames.pop()
+        # A block collection ends where the next thing starts; its text ends before the white space in between.
+        end = event.end_mark.index
+        text = self.source.text
+        while end > frame.span_start and text[end - 1] in " \t\r\n":
+            end -= 1
+        span = Span(self.source, frame.span_start, end)
+        value: Any
+        if frame.items is not None:
+            value = tuple(frame.items)
+        else:
+            value = frame.entries
+            for merged in frame.merged or ():
+                for key, entry in (merged.value if isinstance(merged.value, dict) else {}).items():
+                    value.setdefault(key, entry)
+        self._take(Located(value, span), frame.anchor, frame.size)
+
+    def _scalar(self, event: Any) -> None:
+        frame = self.frames[-1] if self.frames else None
+        if frame is not None and frame.entries is not None and frame.key is None:
+            self._key(frame, event)
+            return
+        plain_or_tagged = event.implicit[0] or event.tag is not None
+        value = self._resolve(event) if plain_or_tagged else event.value
+        self._take(Located(value, self._span(event)), event.anchor, 1)
+
+    def _key(self, frame: _Frame, event: Any) -> None:
+        key = event.value
+        span = self._span(event)
+        assert frame.entries is not None
+        first = frame.entries.get(key)
+        if first is not None:
+            related = () if first.key_span is None else (Related("first given here", first.key_span),)
+            self.log.add(
+                Diagnostic(
+                    code="DRA0402",
+                    message=f"key `{key}` is given twice",
+                    span=span,
+                    related=related,
+                    help="keep one of them",
+                )
+            )
+        frame.key = key
+        frame.key_span = span
+
+    def _alias(self, event: Any) -> None:
+        found = self.anchors.get(event.anchor)
+        if found is None:
+            raise _Refused(
+                Diagnostic(
+                    code="DRA0401",
+                    message=f"alias `*{event.anchor}` stands inside its own anchor or before it",
+                    span=self._span(event),
+                )
+            )
+        located, size = found
+        if size > MAX_ALIASED:
+            raise self._refuse(
+                event, f"aliases multiply this document beyond {MAX_ALIASED:,} values", "write the values out"
+            )
+        self._take(located, None, size)
+
+    def _take(self, located: Located, anchor: str | None, size: int) -> None:
+        """Put a finished value where it belongs."""
+        self.values += 1
+        if self.values > MAX_VALUES:
+            raise _Refused(Diagnostic(code="DRA0403", message=f"more than {MAX_VALUES:,} values", span=located.span))
+        if anchor is not None:
+            self.anchors[anchor] = (located, size)
+        if not self.frames:
+            self.documents.append(located)
+            return
+        frame = self.frames[-1]
+        frame.size += size
+        if frame.size > MAX_VALUES:
+            raise _Refused(
+                Diagnostic(
+                    code="DRA0403",
+                    message=f"aliases multiply this document beyond {MAX_VALUES:,} values",
+                    span=located.span,
+                )
+            )
+        if frame.items is not None:
+            frame.items.append(located)
+            return
+        assert frame.entries is not None
+        assert frame.key is not None
+        if frame.key == "<<" and isinstance(located.value, dict | tuple):
+            many = located.value if isinstance(located.value, tuple) else (located,)
+            frame.merged = [*(frame.merged or ()), *many]
+        else:
+            frame.entries[frame.key] = Located(located.value, located.span, frame.key_span)
+        frame.key = None
+
+    def _resolve(self, event: Any) -> None | bool | int | float | str:
+        text: str = event.value
+        tag = event.tag
+        if tag is not None and tag != "!":
+            name = tag.removeprefix(_PREFIX)
+            if name == "str" or name == "binary":
+                return text
+            if name not in ("int", "float", "bool", "null"):
+                raise _Refused(
+                    Diagnostic(code="DRA0401", message=f"tag `{tag}` has no meaning here", span=self._span(event))
+                )
+        elif tag == "!":
+            return text
+        return plain_scalar(text)
+
+
+def plain_scalar(text: str) -> None | bool | int | float | str:
+    """What an unquoted scalar is."""
+    if text in _NULLS:
+        return None
+    if text in _TRUE:
+        return True
+    if text in _FALSE:
+        return False
+    first = text[0]
+    if first.isdigit() or first in "+-.":
+        if len(text) <= 200 and _INTEGER.match(text):
+            return _integer(text)
+        if len(text) <= 400 and _FLOAT.match(text):
+            return float(text)
+        if text.lower() in (".inf", "+.inf", "-.inf", ".nan"):
+            return float(text.lower().replace(".", ""))
+    return text
+
+
+def _integer(text: str) -> int | float | str:
+    digits = text.replace("_", "")
+    sign = -1 if digits.startswith("-") else 1
+    digits = digits.lstrip("+-").lower()
+    try:
+        if digits.startswith(("0x", "0b", "0o")):
+            return sign * int(digits, 0)
+        if len(digits) > 1 and digits.startswith("0"):
+            return sign * int(digits, 8)
+        return sign * int(digits)
+    except ValueError:
+        # `08` is no octal number; go-yaml takes it for a float.
+        return float(sign) * float(digits) if digits.isdigit() else text
