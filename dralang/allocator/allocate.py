@@ -1,0 +1,119 @@
+"""Allocation of a pod's claims on a node.
+
+``allocate`` answers one question; ``Attempt`` prepares the claims of a pod once and answers it for many nodes.
+
+Source: k8s.io/dynamic-resource-allocation structured/allocator.go.
+"""
+
+from collections.abc import Iterable
+
+from dralang.allocator.attempt_state import AttemptState
+from dralang.allocator.inventory import Inventory
+from dralang.allocator.outcome import Allocated, FatalError, GaveUp, NodeError, Outcome, Unallocatable
+from dralang.allocator.requests import AttemptError, Step, bind, plan_claims
+from dralang.allocator.results import build_result
+from dralang.allocator.search import BudgetError, Search
+from dralang.allocator.state import AllocatedState
+from dralang.api.nodes import Node
+from dralang.api.resourceclaim import ResourceClaim
+
+DEFAULT_BUDGET = 300_000
+"""Steps of the search before it gives up."""
+
+
+def share_id(number: int) -> str:
+    """The ID of the share with that number; real ones are random."""
+    return f"00000000-0000-4000-8000-{number:012d}"
+
+
+class Attempt:
+    """The claims of one pod, to be allocated together on some node.
+
+    Make one per scheduling cycle: it reads the claims once.
+    """
+
+    __slots__ = ("_budget", "_inventory", "_plans", "_state")
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        state: AllocatedState,
+        claims: Iterable[ResourceClaim],
+        budget: int = DEFAULT_BUDGET,
+    ) -> None:
+        """Read the claims.
+
+        Args:
+            inventory: slices and classes.
+            state: what is in use.
+            claims: those that have no allocation yet, in the order of the pod.
+            budget: steps of the search on one node before it gives up.
+        """
+        self._inventory = inventory
+        self._state = state
+        self._plans = plan_claims(claims, inventory)
+        self._budget = budget
+
+    def on(self, node: Node, first_share: int = 1) -> Outcome:
+        """The outcome on one node.
+
+        Args:
+            node: the node.
+            first_share: number of the first share, see ``share_id``.
+        """
+        profile = self._inventory.profile
+        view = self._inventory.view(node)
+        if view.error is not None:
+            return FatalError(f"gather pool information: {view.error.message}")
+        try:
+            steps = bind(self._plans, view, profile)
+            state = AttemptState(self._inventory, self._state, node, self._plans)
+            search = Search(steps, state, self._budget)
+            if search.run():
+                return self._allocated(search, steps, node, first_share)
+        except AttemptError as error:
+            return NodeError(error.message) if error.node_only else FatalError(error.message)
+        except BudgetError:
+            return GaveUp(self._budget)
+        if any(pool.state == "invalid" for pool in view.bad_pools):
+            return NodeError("invalid resource pools were encountered")
+        return Unallocatable()
+
+    def _allocated(self, search: Search, steps: list[Step], node: Node, first_share: int) -> Allocated:
+        number = first_share
+
+        def next_share() -> str:
+            nonlocal number
+            number += 1
+            return share_id(number - 1)
+
+        chosen = search.chosen()
+        results = []
+        start = 0
+        for plan, picks in zip(self._plans, search.picks(), strict=True):
+            end = start + len(plan.requests)
+            plans = [slot.plan for slot in chosen[start:end]]
+            results.append(build_result(plan, plans, picks, node, self._inventory.profile, next_share))
+            start = end
+        return Allocated(tuple(results), shares=number - first_share)
+
+
+def allocate(
+    inventory: Inventory,
+    state: AllocatedState,
+    node: Node,
+    claims: Iterable[ResourceClaim],
+    budget: int = DEFAULT_BUDGET,
+    first_share: int = 1,
+) -> Outcome:
+    """Allocate claims together on a node: a result for each, or nothing.
+
+    Args:
+        inventory: slices and classes, prepared for a version and its gates.
+        state: what is in use; see ``AllocatedState.of``.
+        node: the node to try.
+        claims: those that have no allocation yet, in the order of the pod.
+        budget: steps of the search before it gives up.
+        first_share: number of the first share, see ``share_id``.
+    """
+    return Attempt(inventory, state, claims, budget).on(node, first_share)

@@ -1,0 +1,386 @@
+"""What one attempt has taken so far: devices, counters, capacity, constraint state.
+
+``place`` is the one place where a device is tried for a request: it checks everything in the order of the real
+allocator and either takes the device or changes nothing and says which earlier choices are to blame.
+
+Source: k8s.io/dynamic-resource-allocation structured/internal/experimental allocator_experimental.go allocateDevice,
+rollbackDevice, deviceInUse, deviceCapacityInUse.
+"""
+
+from collections.abc import Sequence
+
+from dralang.allocator.attributes import attribute_for
+from dralang.allocator.capacity import Amounts, amounts_for
+from dralang.allocator.constraints import ConstraintError, ConstraintState, constraint_state
+from dralang.allocator.counters import Baseline, CounterName, Groups, baseline, charges, first_groups
+from dralang.allocator.inventory import Candidate, Inventory
+from dralang.allocator.pools import Pool
+from dralang.allocator.prepared import SliceDevice
+from dralang.allocator.requests import AttemptError, ClaimPlan, RequestPlan, Slot, selection_error
+from dralang.allocator.state import AllocatedState, PoolAllocations
+from dralang.allocator.taints import untolerated
+from dralang.api.nodes import Node
+
+NODE_OPERATIONS_FEATURE = "DRAOptionalNodeOperations"
+"""What a node must declare before devices of a slice with ``skipNodeOperations`` are used on it."""
+
+
+class Placement:
+    """A device taken for a request, with what has to be given back.
+
+    Attributes:
+        candidate: the device.
+        amounts: what it takes of a shared device, or None.
+        level: number of the choice, counted from the start of the search.
+    """
+
+    __slots__ = ("amounts", "candidate", "charged", "claim", "constrained", "groups", "level", "plan", "taken")
+
+    def __init__(self, candidate: Candidate, plan: RequestPlan, claim: int, level: int) -> None:
+        self.candidate = candidate
+        self.plan = plan
+        self.claim = claim
+        self.level = level
+        self.amounts: Amounts | None = None
+        self.charged: tuple[tuple[CounterName, int], ...] = ()
+        self.constrained = 0
+        self.groups: tuple[tuple[str, Groups | None], ...] = ()
+        self.taken = False
+
+
+class _PoolState:
+    """One pool during the attempt: what was in use before, and what this attempt adds."""
+
+    __slots__ = ("_baseline", "allocations", "group_levels", "groups", "levels", "pool", "reserved")
+
+    def __init__(self, pool: Pool, allocations: PoolAllocations) -> None:
+        self.pool = pool
+        self.allocations = allocations
+        self._baseline: Baseline | None = None
+        self.reserved: dict[CounterName, int] = {}
+        self.levels: dict[CounterName, int] = {}
+        self.groups: dict[str, Groups] = {}
+        self.group_levels: dict[str, int] = {}
+
+    def baseline(self) -> Baseline:
+        if self._baseline is None:
+            self._baseline = baseline(self.pool, self.allocations)
+            self.groups = dict(self._baseline.groups)
+        return self._baseline
+
+
+class _Shares:
+    """The shares of one device taken in this attempt."""
+
+    __slots__ = ("amounts", "levels", "number")
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.amounts: dict[str, int] = {}
+        self.levels = 0
+
+
+class AttemptState:
+    """The state of one search; INVARIANT: after ``place`` and ``undo`` it is exactly as before.
+
+    Owned and changed by one search only.
+    """
+
+    def __init__(
+        self, inventory: Inventory, allocated: AllocatedState, node: Node, claims: Sequence[ClaimPlan]
+    ) -> None:
+        profile = inventory.profile
+        self.profile = profile
+        self.node = node
+        self.claims = claims
+        self._allocated = allocated
+        self._inventory = inventory
+        features = profile.features
+        self._capacity = features.consumable_capacity
+        self._partitions = features.partitionable_devices
+        self._groups = features.compatibility_groups
+        self._admin_blocks = profile.has("admin-mark-blocks-normal-request")
+        self._admin_pays = profile.has("admin-access-pays-counters")
+        self._ignores_shares = profile.has("dedicated-ignores-shares")
+        self._fatal_constraints = profile.has("all-constraint-is-fatal")
+        self._negative_blocks = profile.has("negative-counter-blocks-pool")
+        self._pools: dict[Pool, _PoolState] = {}
+        self._marks: dict[SliceDevice, tuple[int, int]] = {}
+        """Claim and level of the normal request that has the device."""
+        self._admin_marks: dict[SliceDevice, dict[int, int]] = {}
+        """Level by claim of the admin requests that have the device."""
+        self._shares: dict[SliceDevice, _Shares] = {}
+        self.results = [0] * len(claims)
+        """Number of devices per claim."""
+        self._constraints: list[list[ConstraintState]] = [
+            [constraint_state(constraint, profile) for constraint in claim.api.spec.devices.constraints]
+            for claim in claims
+        ]
+        self._constraint_levels: list[list[list[int]]] = [[[] for _ in states] for states in self._constraints]
+        self.blame = 0
+        """After a refusal: the levels without which there were none, as bits."""
+
+    def pool_state(self, pool: Pool) -> _PoolState:
+        """The state of a pool."""
+        state = self._pools.get(pool)
+        if state is None:
+            state = self._pools[pool] = _PoolState(pool, self._allocated.pool(pool.id))
+        return state
+
+    def place(self, slot: Slot, claim: int, candidate: Candidate, level: int) -> Placement | None:
+        """Try a device for a request.
+
+        Returns:
+            What was taken, or None after a refusal; ``blame`` is set then.
+
+        Raises:
+            AttemptError: the device cannot be judged, or a mode All request is spoiled by a constraint.
+        """
+        plan = slot.plan
+        device = candidate.device
+        self.blame = 0
+        if not plan.admin and device.id[2] in self.pool_state(candidate.pool).allocations.dedicated:
+            return None
+        if self._is_taken(plan, claim, device):
+            return None
+        if not plan.takes_all:
+            if candidate.error is not None:
+                raise selection_error(candidate, plan, self.claims[claim])
+            if self._capacity and not self._fits(plan, claim, candidate, "checking"):
+                return None
+        if not self._is_operable(plan, candidate):
+            return None
+        placement = Placement(candidate, plan, claim, level)
+        if device.consumes and not self._reserve(placement):
+            return None
+        if device.taints and untolerated(device, plan.tolerations) is not None:
+            self._release(placement)
+            return None
+        if plan.constraints and not self._constrain(placement):
+            return None
+        self._mark(placement)
+        if self._capacity and (plan.takes_all or device.shareable) and not self._take_share(placement):
+            self.undo(placement)
+            return None
+        self.results[claim] += 1
+        placement.taken = True
+        return placement
+
+    def undo(self, placement: Placement) -> None:
+        """Give everything back, in reverse order."""
+        device = placement.candidate.device
+        bit = 1 << placement.level
+        if placement.taken:
+            self.results[placement.claim] -= 1
+        if placement.amounts is not None:
+            shares = self._shares[device]
+            shares.number -= 1
+            shares.levels ^= bit
+            for name, amount, _ in placement.amounts.taken:
+                shares.amounts[name] -= amount
+            if not shares.number:
+                del self._shares[device]
+        if not device.shareable:
+            if placement.plan.admin:
+                del self._admin_marks[device][placement.claim]
+            else:
+                self._marks.pop(device)
+        self._unconstrain(placement, placement.constrained)
+        self._release(placement)
+
+    # Each step of ``place``, in its order.
+
+    def _is_taken(self, plan: RequestPlan, claim: int, device: SliceDevice) -> bool:
+        """In use: for admin requests only by the same claim, for others by anybody."""
+        mark = self._marks.get(device)
+        admin = self._admin_marks.get(device)
+        if plan.admin:
+            if mark is not None and mark[0] == claim:
+                self.blame = 1 << mark[1]
+                return True
+            if admin and claim in admin:
+                self.blame = 1 << admin[claim]
+                return True
+            return False
+        if mark is not None:
+            self.blame = 1 << mark[1]
+            return True
+        if admin and self._admin_blocks:
+            for level in admin.values():
+                self.blame |= 1 << level
+            return True
+        return False
+
+    def _fits(self, plan: RequestPlan, claim: int, candidate: Candidate, doing: str) -> bool:
+        """Whether policy and remaining capacity admit the request."""
+        device = candidate.device
+        if not device.api.capacity and plan.capacity is None:
+            return True
+        amounts = amounts_for(device, plan.capacity, self.profile)
+        if amounts.error:
+            raise AttemptError(
+                f"claim {self.claims[claim].label}, request {plan.name}: {doing} capacity for device "
+                f"{'/'.join(device.id)}: {amounts.error}"
+            )
+        if amounts.kind in {"missing", "policy"}:
+            return False
+        persisted = self.pool_state(candidate.pool).allocations.consumed.get(device.id[2], {})
+        shares = self._shares.get(device)
+        for name, amount, _ in amounts.taken:
+            total = amount + persisted.get(name, 0) + (shares.amounts.get(name, 0) if shares else 0)
+            if total > device.api.capacity[name].value.nano:
+                self.blame |= shares.levels if shares else 0
+                return False
+        return True
+
+    def _is_operable(self, plan: RequestPlan, candidate: Candidate) -> bool:
+        device = candidate.device
+        if self._capacity and not self._ignores_shares and not plan.admin and not device.shareable:
+            allocations = self.pool_state(candidate.pool).allocations
+            if device.id[2] in allocations.consumed or device.id[2] in allocations.shares:
+                return False
+        if device.home.api.spec.skip_node_operations and not self._node_operations_allow():
+            return False
+        return self._partitions or not device.consumes
+
+    def _node_operations_allow(self) -> bool:
+        profile = self.profile
+        if not profile.knows_node_operations and (
+            profile.has("skip-node-operations-unchecked") or "node operations" in profile.lacks
+        ):
+            return True
+        declared = self.node.status.declared_features
+        return profile.features.optional_node_operations and NODE_OPERATIONS_FEATURE in declared
+
+    def _reserve(self, placement: Placement) -> bool:
+        """Take counters and join compatibility groups, unless an earlier share of the device has done so."""
+        candidate = placement.candidate
+        device = candidate.device
+        state = self.pool_state(candidate.pool)
+        if device.shareable and self._is_shared(state, device):
+            placement.charged = ()
+            return True
+        if placement.plan.admin and not self._admin_pays:
+            return True
+        free = state.baseline()
+        if self._groups and not self._join_groups(state, placement):
+            return False
+        if self._negative_blocks and free.blocked:
+            self._leave_groups(state, placement)
+            return False
+        wanted = charges(device)
+        bit = 1 << placement.level
+        for counter, amount in wanted:
+            state.reserved[counter] = state.reserved.get(counter, 0) + amount
+            state.levels[counter] = state.levels.get(counter, 0) | bit
+        placement.charged = wanted
+        for counter, _ in wanted:
+            if state.reserved[counter] > free.free.get(counter, 0):
+                self.blame |= state.levels[counter] & ~bit
+                self._release(placement)
+                return False
+        return True
+
+    def _is_shared(self, state: _PoolState, device: SliceDevice) -> bool:
+        name = device.id[2]
+        return device in self._shares or name in state.allocations.consumed or name in state.allocations.shares
+
+    def _join_groups(self, state: _PoolState, placement: Placement) -> bool:
+        saved: list[tuple[str, Groups | None]] = []
+        bit = 1 << placement.level
+        for consumption in placement.candidate.device.consumes:
+            name = consumption.counter_set
+            current = state.groups.get(name)
+            if current is not None and not current.admits(consumption.groups):
+                self.blame |= state.group_levels.get(name, 0) & ~bit
+                placement.groups = tuple(saved)
+                self._leave_groups(state, placement)
+                return False
+            saved.append((name, current))
+            joined = first_groups(consumption.groups) if current is None else current.joined_by(consumption.groups)
+            state.groups[name] = joined
+            state.group_levels[name] = state.group_levels.get(name, 0) | bit
+        placement.groups = tuple(saved)
+        return True
+
+    def _leave_groups(self, state: _PoolState, placement: Placement) -> None:
+        bit = 1 << placement.level
+        for name, previous in reversed(placement.groups):
+            state.group_levels[name] &= ~bit
+            if previous is None:
+                del state.groups[name]
+            else:
+                state.groups[name] = previous
+        placement.groups = ()
+
+    def _release(self, placement: Placement) -> None:
+        """Give counters and groups back."""
+        if not placement.charged and not placement.groups:
+            return
+        state = self.pool_state(placement.candidate.pool)
+        bit = 1 << placement.level
+        for counter, amount in placement.charged:
+            state.reserved[counter] -= amount
+            state.levels[counter] &= ~bit
+        placement.charged = ()
+        self._leave_groups(state, placement)
+
+    def _constrain(self, placement: Placement) -> bool:
+        """Add the device to the constraints that cover the request; all or none."""
+        plan = placement.plan
+        claim = placement.claim
+        device = placement.candidate.device
+        states = self._constraints[claim]
+        levels = self._constraint_levels[claim]
+        for number, index in enumerate(plan.constraints):
+            state = states[index]
+            try:
+                attribute = attribute_for(device, plan.derived, state.name)
+                accepted = attribute is not None and state.add(attribute)
+            except ConstraintError as error:
+                raise AttemptError(str(error)) from None
+            if not accepted:
+                if attribute is not None:
+                    for place in state.opposed(attribute):
+                        self.blame |= 1 << levels[index][place]
+                self._unconstrain(placement, number)
+                self._release(placement)
+                if plan.takes_all and self._fatal_constraints:
+                    raise AttemptError(
+                        f"claim {self.claims[claim].label}, request {plan.name}: cannot add device "
+                        f"{'/'.join(device.id)} because a claim constraint would not be satisfied",
+                        quirk="all-constraint-is-fatal",
+                    )
+                return False
+            levels[index].append(placement.level)
+        placement.constrained = len(plan.constraints)
+        return True
+
+    def _unconstrain(self, placement: Placement, number: int) -> None:
+        for index in reversed(placement.plan.constraints[:number]):
+            self._constraints[placement.claim][index].pop()
+            self._constraint_levels[placement.claim][index].pop()
+
+    def _mark(self, placement: Placement) -> None:
+        device = placement.candidate.device
+        if device.shareable:
+            return
+        if placement.plan.admin:
+            self._admin_marks.setdefault(device, {})[placement.claim] = placement.level
+        else:
+            self._marks[device] = (placement.claim, placement.level)
+
+    def _take_share(self, placement: Placement) -> bool:
+        """Check the remaining capacity once more, as mode All has not yet, and take a share of a shared device."""
+        plan = placement.plan
+        candidate = placement.candidate
+        if plan.takes_all and not self._fits(plan, placement.claim, candidate, "rechecking"):
+            return False
+        if candidate.device.shareable:
+            shares = self._shares.setdefault(candidate.device, _Shares())
+            shares.number += 1
+            shares.levels |= 1 << placement.level
+            placement.amounts = amounts_for(candidate.device, plan.capacity, self.profile)
+            for name, amount, _ in placement.amounts.taken:
+                shares.amounts[name] = shares.amounts.get(name, 0) + amount
+        return True

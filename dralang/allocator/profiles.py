@@ -1,0 +1,183 @@
+"""What one Kubernetes version's allocator does: features, variant and quirks, as data.
+
+The scheduler of a cluster has three allocator implementations and uses the first whose features cover the enabled
+ones. A profile is the outcome of that choice together with the known faults ("quirks") of the version, each of which
+can be switched off. Nothing outside this module asks for a version number.
+
+Source: k8s.io/dynamic-resource-allocation structured/allocator.go, structured/internal/types.go.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from dralang.allocator.quirks import QUIRKS
+
+VariantName = Literal["stable", "incubating", "experimental"]
+
+_GATES = {
+    "DRAAdminAccess": "admin_access",
+    "DRAPrioritizedList": "prioritized_list",
+    "DRAPartitionableDevices": "partitionable_devices",
+    "DRADeviceTaints": "device_taints",
+    "DRADeviceBindingConditions": "binding_conditions",
+    "DRAConsumableCapacity": "consumable_capacity",
+    "DRAFractionalCapacityRange": "fractional_capacity_range",
+    "DRAListTypeAttributes": "list_type_attributes",
+    "DRAOptionalNodeOperations": "optional_node_operations",
+    "DRADerivedAttributes": "derived_attributes",
+    "DRADeviceCompatibilityGroups": "compatibility_groups",
+}
+"""Feature gate to field of ``AllocatorFeatures``."""
+
+
+class AllocatorFeatures(Struct, frozen=True, kw_only=True):
+    """The optional features of the allocator; all off unless given."""
+
+    admin_access: bool = False
+    prioritized_list: bool = False
+    partitionable_devices: bool = False
+    device_taints: bool = False
+    binding_conditions: bool = False
+    consumable_capacity: bool = False
+    fractional_capacity_range: bool = False
+    list_type_attributes: bool = False
+    optional_node_operations: bool = False
+    derived_attributes: bool = False
+    compatibility_groups: bool = False
+
+    def enabled(self) -> frozenset[str]:
+        """The names of the fields that are on."""
+        return frozenset(name for name in self.__struct_fields__ if getattr(self, name))
+
+
+def features_of_gates(gates: Mapping[str, bool]) -> AllocatorFeatures:
+    """The allocator's features for a set of feature gates; a gate that is not listed is off.
+
+    Binding conditions also need DRAResourceClaimDeviceStatus, but only where that gate is listed at all.
+    """
+    chosen = {field: gates.get(gate, False) for gate, field in _GATES.items()}
+    chosen["binding_conditions"] = chosen["binding_conditions"] and gates.get("DRAResourceClaimDeviceStatus", True)
+    return AllocatorFeatures(**chosen)
+
+
+class Variant(Struct, frozen=True):
+    """One of a version's implementations.
+
+    Attributes:
+        name: what upstream calls it.
+        supports: the features it knows.
+        lacks: behaviour of section 1.4 that it does not have, by name (see ``AllocatorProfile``).
+    """
+
+    name: VariantName
+    supports: frozenset[str]
+    lacks: frozenset[str] = frozenset()
+
+
+_FOUR = frozenset({"admin_access", "prioritized_list", "partitionable_devices", "device_taints"})
+_SHARES = frozenset({"binding_conditions", "consumable_capacity"})
+_FRACTIONS = frozenset({"fractional_capacity_range"})
+_LISTS = frozenset({"list_type_attributes"})
+_ALPHA_137 = frozenset({"optional_node_operations", "derived_attributes", "compatibility_groups"})
+
+_OLD_STABLE = frozenset(
+    {
+        "relevance of counter slices",
+        "distinct attributes",
+        "capacity requests",
+        "sharing in expressions",
+        "binding to the node",
+        "tried node in selectors",
+    }
+)
+
+_VARIANTS: dict[str, tuple[Variant, ...]] = {
+    "1.37": (
+        Variant("stable", _FOUR, _OLD_STABLE),
+        Variant("incubating", _FOUR | _SHARES | _FRACTIONS),
+        Variant("experimental", _FOUR | _SHARES | _FRACTIONS | _LISTS | _ALPHA_137),
+    ),
+    "1.38": (
+        Variant("stable", _FOUR | _SHARES | _FRACTIONS),
+        Variant("incubating", _FOUR | _SHARES | _FRACTIONS | _LISTS | _ALPHA_137),
+        Variant("experimental", _FOUR | _SHARES | _FRACTIONS | _LISTS | _ALPHA_137),
+    ),
+}
+
+VERSIONS: tuple[str, ...] = tuple(_VARIANTS)
+
+
+class AllocatorProfile(Struct, frozen=True, kw_only=True):
+    """Everything the rules ask about version, gates and quirks.
+
+    Attributes:
+        version: the Kubernetes minor version, such as ``1.37``.
+        variant: which implementation answers.
+        features: what is on.
+        supports: see ``Variant``.
+        lacks: see ``Variant``.
+        quirks: the names of the faults that are reproduced.
+    """
+
+    version: str
+    variant: VariantName
+    features: AllocatorFeatures
+    supports: frozenset[str]
+    lacks: frozenset[str]
+    quirks: frozenset[str]
+
+    @property
+    def knows_node_operations(self) -> bool:
+        """The implementation looks at ``skipNodeOperations``."""
+        return "optional_node_operations" in self.supports
+
+    def has(self, quirk: str) -> bool:
+        """Whether this fault is reproduced."""
+        return quirk in self.quirks
+
+
+class ProfileError(ValueError):
+    """No such version, or a quirk that does not exist; the message is for the author of a scenario."""
+
+
+def allocator_profile(
+    version: str, gates: Mapping[str, bool], quirks: Mapping[str, bool] | None = None
+) -> AllocatorProfile:
+    """The profile of a Kubernetes version with these feature gates.
+
+    Args:
+        version: ``1.34`` to ``1.38``; a patch version counts as its minor version.
+        gates: the value of every gate that is not off.
+        quirks: quirks to switch on or off, against the version's own set.
+
+    Raises:
+        ProfileError: the version or a quirk is not known.
+    """
+    minor = ".".join(version.split(".")[:2])
+    variants = _VARIANTS.get(minor)
+    if variants is None:
+        raise ProfileError(f"no allocator profile for Kubernetes `{version}`, only {', '.join(_VARIANTS)}")
+    known = variants[-1].supports
+    features = features_of_gates({gate: on and _GATES.get(gate) in known for gate, on in gates.items()})
+    if not gates.get("DRAResourceClaimDeviceStatus", True):
+        features = features_of_gates({**gates, "DRADeviceBindingConditions": False})
+    enabled = features.enabled()
+    variant = next(variant for variant in variants if variant.supports >= enabled)
+    active = {name for name, quirk in QUIRKS.items() if minor in quirk.versions}
+    for name, on in (quirks or {}).items():
+        if name not in QUIRKS:
+            raise ProfileError(f"no quirk `{name}`")
+        if on:
+            active.add(name)
+        else:
+            active.discard(name)
+    return AllocatorProfile(
+        version=minor,
+        variant=variant.name,
+        features=features,
+        supports=variant.supports,
+        lacks=variant.lacks,
+        quirks=frozenset(active),
+    )

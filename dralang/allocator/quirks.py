@@ -1,0 +1,148 @@
+"""The known faults of the real allocator, by name.
+
+Each is on by default in the versions that have it, and each can be switched off; then the documented behaviour holds.
+"""
+
+from msgspec import Struct
+
+
+class Quirk(Struct, frozen=True):
+    """A fault of some Kubernetes versions.
+
+    Attributes:
+        versions: the minor versions that have it.
+        effect: what it does, one sentence.
+        off: what happens without it.
+        source: a public issue, or the recorded case that shows it.
+    """
+
+    versions: frozenset[str]
+    effect: str
+    off: str
+    source: str = ""
+
+
+_SINCE_134 = frozenset({"1.34", "1.35", "1.36", "1.37", "1.38"})
+_UNTIL_137 = frozenset({"1.34", "1.35", "1.36", "1.37"})
+_137 = frozenset({"1.37"})
+
+QUIRKS: dict[str, Quirk] = {
+    "all-mode-bad-pool-is-fatal": Quirk(
+        _UNTIL_137,
+        "mode All with any incomplete or invalid pool of the node aborts the attempt on every node",
+        "only that node is unschedulable",
+        "kubernetes/kubernetes#141829",
+    ),
+    "admin-access-pays-counters": Quirk(
+        _SINCE_134,
+        "admin requests must find free counters, a second time for a device in use",
+        "admin requests reserve no counters",
+        "kubernetes/kubernetes#140729",
+    ),
+    "vanished-devices-free-counters": Quirk(
+        _SINCE_134,
+        "allocated devices that left the slices free their counters and compatibility groups",
+        "they keep charging what they published last",
+        "kubernetes/kubernetes#140802",
+    ),
+    "negative-counter-blocks-pool": Quirk(
+        _SINCE_134,
+        "one over-committed counter blocks every counter-consuming device of the pool",
+        "only the counters that the candidate consumes are checked",
+        "case E15",
+    ),
+    "binding-conditions-delay-pool": Quirk(
+        _SINCE_134,
+        "one device with binding conditions moves its whole pool to the end, even while the gate is off",
+        "with the gate on, devices without binding conditions come first; with the gate off, nothing moves",
+        "case E21",
+    ),
+    "old-generation-hides-newer": Quirk(
+        _SINCE_134,
+        "an old generation that looks complete for the node hides a newer one published elsewhere",
+        "the old pool is obsolete",
+        "upstream test multi-host-resource-pool-complete-update-from-node-1-to-node-2",
+    ),
+    "literal-capacity-names": Quirk(
+        _UNTIL_137,
+        "capacity names of request and device are compared literally",
+        "both are completed with the driver's name",
+        "case E37",
+    ),
+    "admin-mark-blocks-normal-request": Quirk(
+        _SINCE_134,
+        "an admin request's device cannot be taken by a later normal request of the same pod",
+        "admin requests block nobody",
+        "case E1",
+    ),
+    "dedicated-ignores-shares": Quirk(
+        _UNTIL_137,
+        "a dedicated device that still has a persisted share can be allocated exclusively if the amounts fit",
+        "the device is refused",
+        "case E34",
+    ),
+    "skip-node-operations-unchecked": Quirk(
+        frozenset({"1.37", "1.38"}),
+        "devices of slices with skipNodeOperations are allocated without check, and the field is not copied, "
+        "unless the experimental implementation answers",
+        "the device is refused",
+        "case E18",
+    ),
+    "multi-term-selector-is-fatal": Quirk(
+        _SINCE_134,
+        "a node selector with several terms aborts the attempt after the device was chosen",
+        "only that node is unschedulable",
+        "kubernetes/kubernetes#141212",
+    ),
+    "all-over-limit-is-fatal": Quirk(
+        _SINCE_134,
+        "mode All that matches too many devices on one node aborts the attempt on every node",
+        "only that node is unschedulable",
+        "case E32",
+    ),
+    "all-constraint-is-fatal": Quirk(
+        _SINCE_134,
+        "mode All whose devices violate a constraint aborts the attempt",
+        "the request, or this alternative of it, fails",
+        "upstream test with-constraint-not-matching-int-attribute-all-devices",
+    ),
+    "negative-request-rounded-up": Quirk(
+        _UNTIL_137,
+        "a negative capacity request is raised to the policy's minimum or to a listed value",
+        "the attempt is aborted",
+        "case E35",
+    ),
+    "list-value-accepted-once": Quirk(
+        _UNTIL_137,
+        "without list attributes, a list value passes a constraint for the first device only",
+        "the attempt is aborted",
+        "case E19",
+    ),
+    "version-text-comparison": Quirk(
+        _UNTIL_137,
+        "constraints tell versions apart by build metadata",
+        "versions are compared by precedence",
+    ),
+    "bad-attribute-poisons-device": Quirk(
+        _UNTIL_137,
+        "a device with one unusable attribute fails every selector",
+        "only an expression that looks at the attribute fails",
+    ),
+    "first-slice-count-wins": Quirk(
+        _SINCE_134,
+        "contradicting resourceSliceCount: the first slice in listing order decides",
+        "the pool is invalid",
+    ),
+    "grouped-slices-obsolete-pool": Quirk(
+        frozenset({"1.37", "1.38"}),
+        "a newer generation whose slices are all ignored for their compatibility groups makes the old one obsolete",
+        "only visible slices count",
+        "case E36",
+    ),
+    "stable-ignores-capacity-requests": Quirk(
+        _137,
+        "where the stable implementation answers, capacity in a request is ignored",
+        "the attempt is aborted",
+        "case E31",
+    ),
+}

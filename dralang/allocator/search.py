@@ -1,0 +1,206 @@
+"""The depth-first search for the first complete choice of devices.
+
+The search tries requests in order, alternatives in order, devices in order, and takes the first complete solution. It
+keeps its own stack, so that no input can exhaust Python's.
+
+Every failure carries the levels of the stack that are to blame. A level that is not cannot help by choosing otherwise,
+so it is not asked to: the search jumps back over it. That never changes the outcome, because a jump is only made where
+nothing that it skips could have raised an error (``hazards``).
+
+Source: k8s.io/dynamic-resource-allocation structured/internal/experimental allocator_experimental.go allocateOne.
+"""
+
+from collections.abc import Sequence
+
+from dralang.allocator.attempt_state import AttemptState, Placement
+from dralang.allocator.hazards import Hazards
+from dralang.allocator.requests import RESULTS_LIMIT, Slot, Step
+from dralang.allocator.results import Pick
+
+
+class BudgetError(Exception):
+    """The search was stopped; nothing is known about the outcome."""
+
+
+class _Alternatives:
+    """A level at which an alternative of a request is chosen."""
+
+    __slots__ = ("all_exceeded", "blame", "number", "step")
+
+    def __init__(self, step: int) -> None:
+        self.step = step
+        self.number = -1
+        self.all_exceeded = True
+        self.blame = 0
+
+
+class _Device:
+    """A level at which a device is chosen.
+
+    Attributes:
+        step: which request.
+        slot: the request, or the alternative of it.
+        index: which device of the request.
+        cursor: the candidate to try next.
+        placement: the device chosen at the moment.
+        blame: the levels to blame for the candidates that failed so far.
+    """
+
+    __slots__ = ("blame", "cursor", "index", "placement", "slot", "step")
+
+    def __init__(self, step: int, slot: Slot, index: int, cursor: int, blame: int) -> None:
+        self.step = step
+        self.slot = slot
+        self.index = index
+        self.cursor = cursor
+        self.placement: Placement | None = None
+        self.blame = blame
+
+
+_Next = tuple[int, Slot | None, int, int]
+"""What to look for next: step, alternative if chosen, number of the device, first candidate."""
+
+
+class Search:
+    """One attempt on one node. Owns and changes its state; used once."""
+
+    def __init__(self, steps: Sequence[Step], state: AttemptState, budget: int) -> None:
+        self._steps = steps
+        self._state = state
+        self._budget = budget
+        self._stack: list[_Alternatives | _Device] = []
+        self._hazards = Hazards(steps, state)
+        self.entries = 0
+        """Entries into the recursion, as upstream's tests count them."""
+
+    def run(self) -> bool:
+        """Whether there is a solution; ``picks`` and ``chosen`` then tell it.
+
+        Raises:
+            AttemptError: the search met an error.
+            BudgetError: after as many steps as the budget allows.
+        """
+        following: _Next | None = (0, None, 0, 0)
+        while following is not None:
+            if following[0] == len(self._steps):
+                return True
+            following = self._descend(following)
+        return False
+
+    def picks(self) -> list[list[Pick]]:
+        """For each claim its devices, in the order in which they were chosen."""
+        result: list[list[Pick]] = [[] for _ in self._state.claims]
+        for level in self._stack:
+            if isinstance(level, _Device) and level.placement is not None:
+                claim = self._steps[level.step].claim
+                result[claim].append(Pick(level.slot.plan, level.placement.candidate, level.placement.amounts))
+        return result
+
+    def chosen(self) -> list[Slot]:
+        """The alternative chosen for each request."""
+        result = [step.slots[0] for step in self._steps]
+        for level in self._stack:
+            if isinstance(level, _Alternatives):
+                result[level.step] = self._steps[level.step].slots[level.number]
+        return result
+
+    def _descend(self, following: _Next) -> _Next | None:
+        """Take one step down, or back up to where another choice is left; None when there is none."""
+        number, slot, index, cursor = following
+        self.entries += 1
+        if self.entries > self._budget:
+            raise BudgetError
+        step = self._steps[number]
+        blame = 0
+        if slot is None:
+            if step.group.is_list:
+                self._stack.append(_Alternatives(number))
+                return self._retreat(number, 0, exceeded=False, fresh=True)
+            slot = step.slots[0]
+        if step.group.is_list or index:
+            # Which alternative was taken, and where the device before was found, decide what can be found here.
+            blame = 1 << (len(self._stack) - 1)
+        if slot.everything is not None and not slot.everything:
+            return self._retreat(number, blame, exceeded=False)
+        if index >= slot.number:
+            return number + 1, None, 0, 0
+        if slot.number - index > RESULTS_LIMIT - self._state.results[step.claim]:
+            return self._retreat(number, self._choices_of(step.claim), exceeded=True)
+        level = _Device(number, slot, index, cursor, blame)
+        self._stack.append(level)
+        return self._advance(level) or self._retreat(number, 0, exceeded=False)
+
+    def _advance(self, level: _Device) -> _Next | None:
+        """Choose the next device that can be taken at a level; None if there is none left."""
+        slot = level.slot
+        claim = self._steps[level.step].claim
+        depth = len(self._stack) - 1
+        state = self._state
+        if slot.everything is not None:
+            level.placement = state.place(slot, claim, slot.everything[level.index], depth)
+            if level.placement is None:
+                level.blame |= state.blame
+                return None
+            return level.step, slot, level.index + 1, 0
+        while True:
+            candidate = slot.candidates.at(level.cursor)
+            if candidate is None:
+                return None
+            level.cursor += 1
+            level.placement = state.place(slot, claim, candidate, depth)
+            if level.placement is not None:
+                return level.step, slot, level.index + 1, level.cursor
+            level.blame |= state.blame
+
+    def _retreat(self, origin: int, blame: int, *, exceeded: bool, fresh: bool = False) -> _Next | None:
+        """Go back up to a level that can choose otherwise.
+
+        Args:
+            origin: the step that failed.
+            blame: the levels to blame.
+            exceeded: it failed because the claim would get too many devices, whatever the devices.
+            fresh: nothing failed yet; the level on top has its first choice to make.
+        """
+        stack = self._stack
+        claim = self._steps[origin].claim
+        while stack:
+            level = stack[-1]
+            step = self._steps[level.step]
+            if step.claim != claim:
+                claim, exceeded = step.claim, False
+            bit = 1 << (len(stack) - 1)
+            if isinstance(level, _Alternatives):
+                level.blame |= blame & ~bit
+                if not exceeded and not fresh:
+                    level.all_exceeded = False
+                level.number += 1
+                jump = not fresh and not exceeded and not blame & bit and self._hazards.none(level.step, origin)
+                if level.number < len(step.slots) and not jump:
+                    return level.step, step.slots[level.number], 0, 0
+                stack.pop()
+                exceeded = exceeded and level.all_exceeded
+                blame = level.blame
+                continue
+            if level.placement is not None:
+                self._state.undo(level.placement)
+                level.placement = None
+                jump = not exceeded and not blame & bit and self._hazards.none(level.step, origin)
+                level.blame |= blame & ~bit
+                if not exceeded and not jump and level.slot.everything is None:
+                    following = self._advance(level)
+                    if following is not None:
+                        return following
+                stack.pop()
+                blame = blame if jump else level.blame
+            else:
+                stack.pop()
+                blame |= level.blame
+        return None
+
+    def _choices_of(self, claim: int) -> int:
+        """The levels at which alternatives of a claim were chosen."""
+        result = 0
+        for depth, level in enumerate(self._stack):
+            if isinstance(level, _Alternatives) and self._steps[level.step].claim == claim:
+                result |= 1 << depth
+        return result
