@@ -200,10 +200,10 @@ class DeclarationBuilder:
         return n.ClaimUse(_span(c), _word(c[1]), _name_after(c, "REQUEST"))
 
     def container(self, c: Children) -> n.Container:
-        return n.Container(_span(c), False, _word(c[1]), _one(c, n.Block))
+        return n.Container(_span(c), init=False, name=_word(c[1]), body=_one(c, n.Block))
 
     def init_container(self, c: Children) -> n.Container:
-        return n.Container(_span(c), True, _word(c[2]), _one(c, n.Block))
+        return n.Container(_span(c), init=True, name=_word(c[2]), body=_one(c, n.Block))
 
     def on_node(self, c: Children) -> n.OnNode:
         return n.OnNode(_span(c), _word(c[2]))
@@ -450,4 +450,4 @@ class ScenarioBuilder(DeclarationBuilder):
         return _Tail(_span(c), "for", _names(c, 1))
 
     def result(self, c: Children) -> n.ResultSpec:
-        return n.ResultSpec(_span(c), _word(c[0]), _name_after(c, "FOR"), _one(c, n.Block))
+        return n.ResultSpec(_span(c), _names(c, 0)[0], _name_after(c, "FOR"), _one(c, n.Block))

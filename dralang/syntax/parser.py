@@ -19,7 +19,7 @@ from lark.parsers.lalr_parser_state import ParseConf, ParserState
 from dralang.resources import grammar_path
 from dralang.syntax.build import ScenarioBuilder
 from dralang.syntax.nodes import Item
-from dralang.syntax.tokens import Token
+from dralang.syntax.tokens import CONTINUATIONS, Token
 from dralang.syntax.vocabulary import PREDICATE_STARTS
 
 _ENDS_A_PHRASE: Final = frozenset(
@@ -189,7 +189,16 @@ def _names_a_thing(tokens: list[Token], index: int, taken: dict[str, Any]) -> bo
         return following.type in _ENDS_A_PHRASE or following.type == "LBRACE"
     if following.text in PREDICATE_STARTS and following.type == "WORD" and "EXACTLY" in taken:
         return True
+    if "SUBSET" in taken:
+        # After `any`: a kind, unless a range begins.
+        return following.type == "RANGE"
     if text != "with" and text != "consuming" and following.type == "LBRACE" and "CONSUMING" not in taken:
+        return True
+    if len(taken) == 2 and following.text in CONTINUATIONS:
+        # `runs on node with gpu-0`: the node is called node.
+        return True
+    if following.type == "WORD" and tokens[index + 2].type == "EQUAL" and "CONDITION" not in taken and "CLAIM" in taken:
+        # `label pod app=x`: the object is called pod. (A fixture's parameters and taints take no kind.)
         return True
     if following.type == "WORD" and tokens[index + 2].type == "COLON" and "COLON" not in taken:
         # `set pod labels: ...`: the object is called pod.

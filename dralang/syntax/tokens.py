@@ -5,7 +5,8 @@ a keyword is decided later, by what the parser can take (``parser.classify``). N
 ``(...)`` and ``[...]``, none directly after ``{`` or ``,``, none before ``}``, none before a continuation word.
 
 Every loop is linear in the text: an unterminated string ends at its line, a bracket or substitution inside a word is
-bounded in length.
+bounded in length and matched without backtracking. What is wrong is reported and read as what was probably meant, so
+that no second error follows from it.
 """
 
 import re
@@ -15,13 +16,15 @@ from msgspec import Struct
 
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import SourceFile, Span
+from dralang.syntax.characters import FOREIGN_COMMENT, FOREIGN_STRING, printable, unexpected_character
 
 MAX_NESTING: Final = 64
 MAX_LEXICAL_ERRORS: Final = 50
 CONTINUATIONS: Final = frozenset({"because", "across", "consuming", "with", "tagged", "xfail", "for"})
 
-_SUBSTITUTION = r'\$\{(?:"(?:[^"\\\n]|\\.){0,200}"|[^}"\n]){0,200}\}'
-_BRACKET = rf"\[(?:{_SUBSTITUTION}|[^\[\]\n]){{0,400}}\]"
+# Possessive (`+` after a bound): `a[${x}${x}...` without its bracket would otherwise be tried in 2**n ways.
+_SUBSTITUTION = r'\$\{(?:"(?:[^"\\\n]|\\.){0,200}+"|[^}"\n]){0,200}+\}'
+_BRACKET = rf"\[(?:{_SUBSTITUTION}|[^\[\]\n]){{0,400}}+\]"
 _PART = (
     r"[A-Za-z0-9_/*]|(?<=\d)%"
     r"|\.(?=[A-Za-z0-9_*$\[-])|-(?=[A-Za-z0-9_*$\[/.-])|\+(?=[A-Za-z0-9])"
@@ -29,7 +32,7 @@ _PART = (
 )
 _TOKEN = re.compile(
     r"[ \t\r\f]*(?:"
-    rf"(?P<WORD>(?:[A-Za-z0-9_*]|{_SUBSTITUTION}|[+-](?=[0-9.$])|\.(?=[0-9]))(?:{_PART})*)"
+    rf"(?P<WORD>(?:[A-Za-z0-9_*]|{_SUBSTITUTION}|[+-](?=[0-9.$])|\.(?=[0-9]))(?:{_PART})*+)"
     r"|(?P<NEWLINE>\n)"
     r'|(?P<STRING>"(?:[^"\\\n]|\\[^\n])*")'
     r"|(?P<CEL>`[^`]*`)"
@@ -51,8 +54,19 @@ _PUNCTUATION: Final = {
     "..": "RANGE",
     "'s": "POSSESSIVE",
 }
+_NO_ENTRY: Final = frozenset({"COMMA", "LBRACE", "LPAR", "LSQB"})
 _CLOSES: Final = {"}": "{", ")": "(", "]": "["}
 _COLON_FOLLOWS = re.compile(r"[ \t]*:")
+_LONE_RETURN = re.compile(r"\r(?!\n)")
+# An item at the start of a line, or a last line that needs CEL after it: no CEL holds that, so the backtick that was to
+# end it is missing.
+_ITEM_AT_LINE_START = re.compile(
+    r"^(?:(?:scenario|fuzz|use)[ \t]+\""
+    r"|(?:kubernetes|gates|quirks|use|fixture|node|slice|class|claim|template|pod|priority|taintrule|podgroup|pdb|namespace)"
+    r"[ \t]+[\w$\"{-])",
+    re.M,
+)
+_WANTS_CEL = re.compile(r"(?:\b(?:where|expect|always|never|witness)|derive\s+\S+\s+=|[\w.-]:)\s*\Z")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.S)
 _ESCAPES: Final = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "/": "/"}
 
@@ -78,69 +92,74 @@ class Comment(Struct, frozen=True):
 
 
 class Lexed(Struct, frozen=True):
-    """The tokens of a text; the last one is ``$END``."""
+    """The tokens of a text; the last one is ``$END``. ``complete`` is False if the lexer gave up before the end."""
 
     source: SourceFile
     tokens: list[Token]
     comments: tuple[Comment, ...]
+    complete: bool = True
 
 
-def lex(source: SourceFile, log: DiagnosticLog) -> Lexed:
+def lex(source: SourceFile, log: DiagnosticLog, unclosed: frozenset[int] = frozenset()) -> Lexed:
     """Cut a text into tokens.
 
+    ``unclosed`` holds the offsets of `(` and `[` that are known to have no end: newlines after them count.
+
     Diagnostics: DRA0101 character that starts nothing, DRA0102 unterminated string or CEL, DRA0103 bad escape, DRA0104
-    nested too deeply.
+    nested too deeply, DRA0107 other quotes, DRA0108 comment of another language, DRA0109 too many errors.
     """
-    return _Lexer(source, log).run()
+    return _Lexer(source, log, unclosed).run()
 
 
 class _Lexer:
     """One run over one text; private to this module."""
 
-    def __init__(self, source: SourceFile, log: DiagnosticLog) -> None:
+    def __init__(self, source: SourceFile, log: DiagnosticLog, unclosed: frozenset[int]) -> None:
         self.source = source
         self.text = source.text
         self.log = log
+        self.unclosed = unclosed
         self.tokens: list[Token] = []
         self.comments: list[Comment] = []
         self.brackets: list[str] = []
         self.newline: Span | None = None
         self.errors = 0
+        self.stopped = False
 
     def run(self) -> Lexed:
         match = _TOKEN.match
         text = self.text
         position = 1 if text.startswith("\ufeff") else 0
-        while True:
+        if "\r" in text and (lone := _LONE_RETURN.search(text)) is not None:
+            span = Span(self.source, lone.start(), lone.end())
+            self._error("DRA0101", "a carriage return without a line feed", span, "end lines with LF or CR LF")
+        while not self.stopped:
             found = match(text, position)
             # The last alternative takes any character but a newline, and a newline has its own: something matches.
             assert found is not None
             kind = found.lastgroup
             assert kind is not None
             start = found.start(kind)
-            end = found.end()
+            position = found.end()
             if kind == "WORD":
-                self._word(start, end)
+                self._word(start, position)
             elif kind == "NEWLINE":
-                self._newline(start, end)
+                self._newline(start, position)
             elif kind == "PUNCTUATION":
-                self._punctuation(found[kind], start, end)
+                self._punctuation(found[kind], start, position)
             elif kind == "STRING":
-                self._string(start, end)
+                self._string(start, position)
             elif kind == "CEL":
-                self._emit(Token("CEL", text[start + 1 : end - 1], Span(self.source, start, end)))
+                position = self._cel(start, position)
             elif kind == "COMMENT":
-                self._comment(start, end)
+                self._comment(start, position)
             elif kind == "END":
                 break
             else:
-                end = self._bad(start)
-                if self.errors >= MAX_LEXICAL_ERRORS:
-                    break
-            position = end
-        length = len(text)
+                position = self._bad(start)
+        length = position if self.stopped else len(text)
         self.tokens.append(Token("$END", "", Span(self.source, length, length)))
-        return Lexed(self.source, self.tokens, tuple(self.comments))
+        return Lexed(self.source, self.tokens, tuple(self.comments), not self.stopped)
 
     def _emit(self, token: Token) -> None:
         if self.newline is not None:
@@ -173,17 +192,18 @@ class _Lexer:
             return
         if text in "{([":
             if len(self.brackets) >= MAX_NESTING:
-                if self.errors < MAX_LEXICAL_ERRORS:
-                    self._error("DRA0104", f"nested more than {MAX_NESTING} levels deep", span, "name the inner parts")
-                self.errors = MAX_LEXICAL_ERRORS
-            self.brackets.append(text)
+                self._error("DRA0104", f"nested more than {MAX_NESTING} levels deep", span, "name the inner parts")
+                self.stopped = True
+                return
+            if start not in self.unclosed:
+                self.brackets.append(text)
         elif text in "})]":
             opened = _CLOSES[text]
             if opened in self.brackets:
                 while self.brackets.pop() != opened:
                     pass
             # A comma before the closing bracket separates nothing.
-            if self.tokens and self.tokens[-1].type == "COMMA":
+            if len(self.tokens) > 1 and self.tokens[-1].type == "COMMA" and self.tokens[-2].type not in _NO_ENTRY:
                 self.tokens.pop()
         self._emit(Token(_PUNCTUATION[text], text, span))
 
@@ -204,9 +224,22 @@ class _Lexer:
                 return character
         span = Span(self.source, offset + found.start(), offset + found.end())
         self._error(
-            "DRA0103", f"unknown escape `{found[0]}` in a string", span, 'write \\\\ for a backslash, \\" for a quote'
+            "DRA0103",
+            f"unknown escape `{printable(found[0])}` in a string",
+            span,
+            'write \\\\ for a backslash, \\" for a quote',
         )
         return found[0]
+
+    def _cel(self, start: int, end: int) -> int:
+        """An expression, or one that was not closed and has run into what follows; returns where to go on."""
+        text = self.text[start + 1 : end - 1]
+        if "\n" in text:
+            last_line = text[text.rfind("\n") + 1 :][-200:]
+            if _ITEM_AT_LINE_START.search(text) is not None or _WANTS_CEL.search(last_line) is not None:
+                return self._unclosed(start)
+        self._emit(Token("CEL", text, Span(self.source, start, end)))
+        return end
 
     def _comment(self, start: int, end: int) -> None:
         line_start = self.text.rfind("\n", 0, start) + 1
@@ -214,33 +247,42 @@ class _Lexer:
         self.comments.append(Comment(Span(self.source, start, end), self.text[start:end].rstrip(), own_line))
 
     def _bad(self, start: int) -> int:
-        """Report a character that starts no token; returns where to go on."""
+        """Report what starts no token; returns where to go on."""
         character = self.text[start]
         if character in '"`':
-            line_end = self.text.find("\n", start)
-            end = len(self.text) if line_end < 0 else line_end
-            what = "string" if character == '"' else "CEL expression"
-            span = Span(self.source, start, end)
-            self._error("DRA0102", f"this {what} is not closed", span, f"end it with {character}")
-            # What stands here keeps its place in the sentence, so that no second error follows from this one.
-            self._emit(Token("STRING" if character == '"' else "CEL", self.text[start + 1 : end], span, quoted=True))
-            return end
-        end = start + 1
-        span = Span(self.source, start, end)
-        if character in "-.":
-            message = f"`{character}` ends a name or stands alone"
-            way_out = "put a name that ends in `-` or `.` in double quotes"
-        elif character == "'":
-            message, way_out = "strings stand in double quotes", 'write "..."'
-        else:
-            shown = character if character.isprintable() else f"U+{ord(character):04X}"
-            message, way_out = (
-                f"unexpected character `{shown}`",
-                "put names and texts with such characters in double quotes",
+            return self._unclosed(start)
+        if (comment := FOREIGN_COMMENT.match(self.text, start)) is not None:
+            span = Span(self.source, start, comment.end())
+            self._error(
+                "DRA0108", "comments start with `#`", span, "write `#` and the comment up to the end of its line"
             )
-        self._error("DRA0101", message, span, way_out)
+            return comment.end()
+        if (quoted := FOREIGN_STRING.match(self.text, start)) is not None:
+            span = Span(self.source, start, quoted.end())
+            self._error("DRA0107", "texts stand in double quotes", span, f'write "{printable(quoted[0][1:-1])}"')
+            self._emit(Token("STRING", quoted[0][1:-1], span, quoted=True))
+            return quoted.end()
+        message, way_out, end = unexpected_character(self.text, start)
+        self._error("DRA0101", message, Span(self.source, start, end), way_out)
+        return end
+
+    def _unclosed(self, start: int) -> int:
+        """Report a string or expression without its end, and read it as if it ended with its line."""
+        line_end = self.text.find("\n", start)
+        end = len(self.text) if line_end < 0 else line_end
+        while end - 1 > start and self.text[end - 1] in " \t\r":
+            end -= 1
+        is_string = self.text[start] == '"'
+        what = "text" if is_string else "CEL expression"
+        span = Span(self.source, start, end)
+        self._error("DRA0102", f"this {what} is not closed", span, f"end it with {self.text[start]}")
+        self._emit(Token("STRING" if is_string else "CEL", self.text[start + 1 : end], span, quoted=is_string))
         return end
 
     def _error(self, code: str, message: str, span: Span, way_out: str) -> None:
-        self.errors += 1
         self.log.add(Diagnostic(code=code, message=message, span=span, help=way_out))
+        self.errors += 1
+        if self.errors >= MAX_LEXICAL_ERRORS and not self.stopped:
+            self.stopped = True
+            message = f"{MAX_LEXICAL_ERRORS} errors: the text after this one is not read"
+            self.log.add(Diagnostic(code="DRA0109", message=message, span=span, help="is this a `.dra` file?"))
