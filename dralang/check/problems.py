@@ -1,0 +1,158 @@
+"""The diagnostics of this package: one function for each, so that wording is read in one place."""
+
+from collections.abc import Iterable
+
+from dralang.diagnostics.diagnostic import Diagnostic, Related
+from dralang.diagnostics.source import Span
+from dralang.spelling import nearest
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    near = nearest(name, known)
+    return f"did you mean `{near}`?" if near else ""
+
+
+def undefined(kind: str, name: str, span: Span, known: Iterable[str], *, way_out: str = "") -> Diagnostic:
+    """A name that nothing declares."""
+    known = sorted(set(known))
+    listed = tuple(known) if len(known) <= 6 else (*known[:5], f"{len(known) - 5} more")
+    return Diagnostic(
+        code="DRA0201",
+        message=f"there is no {kind} `{name}`",
+        span=span,
+        expected=listed,
+        help=_meant(name, known) or way_out or f"declare it: `{_keyword(kind)} {name} {{ ... }}`",
+    )
+
+
+def _keyword(kind: str) -> str:
+    return kind.split(" or ")[0]
+
+
+def duplicate(kind: str, name: str, span: Span, first: Span) -> Diagnostic:
+    """A name that is declared twice."""
+    return Diagnostic(
+        code="DRA0202",
+        message=f"{kind} `{name}` is declared twice",
+        span=span,
+        related=(Related("first declared here", first),),
+        help="give one of them another name",
+    )
+
+
+def unused(kind: str, name: str, span: Span, way_out: str) -> Diagnostic:
+    """A name that nothing uses."""
+    return Diagnostic(
+        code="DRA0203", severity="warning", message=f"{kind} `{name}` is never used", span=span, help=way_out
+    )
+
+
+def ambiguous(name: str, span: Span, choices: list[str]) -> Diagnostic:
+    """A name that means several objects."""
+    return Diagnostic(
+        code="DRA0204",
+        message=f"`{name}` can mean {' or '.join(f'`{choice}`' for choice in choices)}",
+        span=span,
+        expected=tuple(choices),
+        help=f"write `{choices[0]}`",
+    )
+
+
+def bad_substitution(message: str, span: Span, way_out: str = "") -> Diagnostic:
+    """``${...}`` that cannot be computed."""
+    return Diagnostic(code="DRA0205", message=message, span=span, help=way_out)
+
+
+def bad_range(message: str, span: Span, way_out: str = "write `name-[0..3]`") -> Diagnostic:
+    """A range in a name that cannot be read, or is too large."""
+    return Diagnostic(code="DRA0206", message=message, span=span, help=way_out)
+
+
+def misplaced(what: str, where: str, span: Span, way_out: str) -> Diagnostic:
+    """A line that makes no sense in the block in which it stands."""
+    return Diagnostic(code="DRA0207", message=f"{what} has no place in {where}", span=span, help=way_out)
+
+
+def given_twice(name: str, span: Span, first: Span) -> Diagnostic:
+    """A field that is set twice in one block."""
+    return Diagnostic(
+        code="DRA0208",
+        message=f"`{name}` is given twice",
+        span=span,
+        related=(Related("first given here", first),),
+        help="keep one of them",
+    )
+
+
+def bad_file(message: str, span: Span | None, way_out: str = "") -> Diagnostic:
+    """A file that cannot be used."""
+    return Diagnostic(code="DRA0210", message=message, span=span, help=way_out)
+
+
+def bad_call(message: str, span: Span, way_out: str = "", related: tuple[Related, ...] = ()) -> Diagnostic:
+    """Arguments that do not fit a fixture."""
+    return Diagnostic(code="DRA0211", message=message, span=span, help=way_out, related=related)
+
+
+def bad_table(message: str, span: Span, way_out: str = "") -> Diagnostic:
+    """A scenario table that cannot be read."""
+    return Diagnostic(code="DRA0212", message=message, span=span, help=way_out)
+
+
+def only_in_fuzz(what: str, span: Span) -> Diagnostic:
+    """A hole outside of a fuzz."""
+    return Diagnostic(
+        code="DRA0213",
+        message=f"{what} stands only in a `fuzz`",
+        span=span,
+        help="choose a value, or write `fuzz` in place of `scenario`",
+    )
+
+
+def bad_setting(message: str, span: Span | None, way_out: str = "", expected: tuple[str, ...] = ()) -> Diagnostic:
+    """A version, gate or quirk that does not exist."""
+    return Diagnostic(code="DRA0214", message=message, span=span, help=way_out, expected=expected)
+
+
+def no_fuzz_source(message: str, span: Span, way_out: str) -> Diagnostic:
+    """A property or witness that can never be looked at."""
+    return Diagnostic(code="DRA0215", message=message, span=span, help=way_out)
+
+
+def wrong_value(message: str, span: Span, way_out: str = "", expected: tuple[str, ...] = ()) -> Diagnostic:
+    """A value of a wrong type or form."""
+    return Diagnostic(code="DRA0302", message=message, span=span, help=way_out, expected=expected)
+
+
+def bad_duration(reason: str, span: Span) -> Diagnostic:
+    """A time that is no duration."""
+    return Diagnostic(
+        code="DRA0307", message=reason, span=span, help="write a number and a unit: `10s`, `1m30s`, `250ms`"
+    )
+
+
+def bad_number(message: str, span: Span, way_out: str = "") -> Diagnostic:
+    """A count that is no number, or one that makes no sense."""
+    return Diagnostic(code="DRA0308", message=message, span=span, help=way_out)
+
+
+def bad_name(message: str, span: Span, way_out: str = "") -> Diagnostic:
+    """A name that Kubernetes does not take."""
+    return Diagnostic(code="DRA0309", message=message, span=span, help=way_out)
+
+
+def bad_state(state: str, subject: str, span: Span, known: Iterable[str]) -> Diagnostic:
+    """A state that the subject cannot have."""
+    known = sorted(known)
+    return Diagnostic(
+        code="DRA0310",
+        message=f"a {subject} cannot be `{state}`",
+        span=span,
+        expected=tuple(known),
+        help=_meant(state, known),
+    )
+
+
+def time_goes_back(message: str, span: Span, way_out: str) -> Diagnostic:
+    """A statement whose time has passed."""
+    return Diagnostic(code="DRA0311", message=message, span=span, help=way_out)

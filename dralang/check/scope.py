@@ -1,0 +1,198 @@
+"""Names to objects: what a scenario's statements and expectations may speak of."""
+
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import Final
+
+from dralang.api.kinds import KIND_OF_KEYWORD, KINDS
+from dralang.api.resourceslice import ResourceSlice
+from dralang.check import problems
+from dralang.check.expand import Bindings, names
+from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
+from dralang.diagnostics.source import Span
+from dralang.scenario.keys import ObjectKey
+from dralang.scenario.model import Declared
+from dralang.spelling import nearest
+from dralang.syntax import nodes as n
+
+# Where a bare name could mean several kinds, a pod is meant first: most sentences are about pods.
+KIND_ORDER: Final = (
+    "Pod",
+    "ResourceClaim",
+    "Node",
+    "ResourceSlice",
+    "DeviceClass",
+    "ResourceClaimTemplate",
+    "DeviceTaintRule",
+    "PriorityClass",
+    "PodGroup",
+    "PodDisruptionBudget",
+    "Namespace",
+    "Workload",
+    "ResourcePoolStatusRequest",
+)
+
+
+def spoken_kind(kind: str) -> str:
+    """What the language calls a kind: its keyword."""
+    return KINDS[kind].keyword or kind
+
+
+def is_glob(name: str) -> bool:
+    """Whether a name stands for all that match it."""
+    return "*" in name
+
+
+class Scope:
+    """The objects that names may mean. Grows while a scenario is elaborated; owned by that elaboration."""
+
+    def __init__(self, declared: Iterable[Declared], aliases: Mapping[str, str], log: DiagnosticLog) -> None:
+        self.log = log
+        self.aliases = aliases
+        self.objects: dict[ObjectKey, Declared | None] = {}
+        self.by_name: dict[str, list[ObjectKey]] = {}
+        self.used: set[ObjectKey] = set()
+        self.devices: dict[str, list[str]] = {}
+        self.counters: set[str] = set()
+        for item in declared:
+            self.add(item.key, item)
+
+    def add(self, key: ObjectKey, declared: Declared | None) -> None:
+        """A new object becomes known; a slice with its devices and counter sets."""
+        if key not in self.objects:
+            self.by_name.setdefault(key.name, []).append(key)
+        self.objects[key] = declared
+        if declared is not None and isinstance(declared.object, ResourceSlice):
+            spec = declared.object.spec
+            for device in spec.devices:
+                full = f"{spec.driver}/{spec.pool.name}/{device.name}"
+                known = self.devices.setdefault(device.name, [])
+                if full not in known:
+                    known.append(full)
+            self.counters.update(counter_set.name for counter_set in spec.shared_counters)
+
+    # ---- objects ----------------------------------------------------------------------------------------------------
+
+    def resolve(
+        self, ref: n.Ref, bindings: Bindings, kinds: tuple[str, ...], *, globs: bool = True
+    ) -> list[ObjectKey]:
+        """The objects that a reference means: one for each name of its range; a glob stays one key.
+
+        ``kinds`` are those that make sense in the sentence, the likeliest first; a kind word narrows them.
+        """
+        if not isinstance(ref.name, n.Word):
+            return []
+        if ref.kind:
+            info = KIND_OF_KEYWORD.get(ref.kind)
+            wanted = () if info is None else (info.name,)
+            if info is not None and info.name not in kinds:
+                spoken = " or ".join(f"a {spoken_kind(kind)}" for kind in kinds[:4])
+                self.log.add(problems.wrong_value(f"this needs {spoken}, not a {ref.kind}", ref.span))
+                return []
+            kinds = wanted
+        found = (self._one(name.text, name.span, kinds, globs=globs) for name in names(ref.name, bindings, self.log))
+        return [key for key in found if key is not None]
+
+    def _one(self, text: str, span: Span, kinds: tuple[str, ...], *, globs: bool) -> ObjectKey | None:
+        namespace, name = self._split(text)
+        if is_glob(name):
+            return self._glob(text, namespace, name, span, kinds) if globs else self._no_glob(text, span)
+        candidates = [
+            key
+            for key in self.by_name.get(name, ())
+            if key.kind in kinds and (key.namespace == namespace or not key.namespace)
+        ]
+        if not candidates:
+            self.log.add(self._undefined(text, span, kinds))
+            return None
+        if len(candidates) > 1 and len(kinds) > 1:
+            # The likeliest kind is meant where the sentence has a preference; else the author must say.
+            first = min(candidates, key=lambda key: kinds.index(key.kind))
+            if kinds.index(first.kind) != 0:
+                choices = sorted(f"{spoken_kind(key.kind)} {name}" for key in candidates)
+                self.log.add(problems.ambiguous(name, span, choices))
+                return None
+            candidates = [first]
+        self.used.add(candidates[0])
+        return candidates[0]
+
+    def _split(self, text: str) -> tuple[str, str]:
+        for alias in self.aliases:
+            if text.startswith(alias + "."):
+                text = text[len(alias) + 1 :]
+                break
+        namespace, slash, name = text.rpartition("/")
+        return (namespace, name) if slash else ("default", text)
+
+    def _no_glob(self, text: str, span: Span) -> None:
+        self.log.add(problems.bad_name(f"`{text}` stands for several objects; one is needed here", span))
+
+    def _glob(
+        self, text: str, namespace: str, glob: str, span: Span, kinds: tuple[str, ...]
+    ) -> ObjectKey | None:
+        for kind in kinds:
+            matching = [
+                key
+                for key in self.objects
+                if key.kind == kind and fnmatchcase(key.name, glob) and (key.namespace in (namespace, ""))
+            ]
+            if matching:
+                self.used.update(matching)
+                return ObjectKey(kind, matching[0].namespace, glob)
+        self.log.add(
+            problems.undefined(
+                " or ".join(spoken_kind(kind) for kind in kinds[:3]),
+                text,
+                span,
+                [],
+                way_out="no name of this file matches; is the pattern right?",
+            )
+        )
+        return None
+
+    def _undefined(self, text: str, span: Span, kinds: tuple[str, ...]) -> Diagnostic:
+        spoken = " or ".join(spoken_kind(kind) for kind in kinds[:3]) if len(kinds) < 6 else "object"
+        known = [key.name for key in self.objects if key.kind in kinds]
+        elsewhere = sorted(key for key in self.objects if key.name == text)
+        way_out = ""
+        if elsewhere:
+            way_out = f"`{text}` is a {spoken_kind(elsewhere[0].kind)}"
+        elif text == "pods":
+            way_out = "did you mean `all pods`?"
+        elif nearest(text, known) is None and kinds[0] == "Pod":
+            way_out = f"declare it: `pod {text} {{ ... }}`"
+        return problems.undefined(spoken, text, span, known, way_out=way_out)
+
+    # ---- devices and counters ---------------------------------------------------------------------------------------
+
+    def device(self, text: str, span: Span) -> str | None:
+        """A device by a suffix of driver/pool/device; checked against the slices that the file knows."""
+        last = text.rpartition("/")[2]
+        matching = [full for full in self.devices.get(last, ()) if full == text or full.endswith("/" + text)]
+        if len(matching) == 1:
+            return text
+        if matching:
+            shortest = sorted(_shortest_suffix(full, matching) for full in matching)
+            self.log.add(problems.ambiguous(text, span, shortest))
+            return None
+        known = [*self.devices, *(full.split("/", 1)[1] for group in self.devices.values() for full in group)]
+        self.log.add(
+            problems.undefined("device", text, span, known, way_out="no slice of this file has a device of that name")
+        )
+        return None
+
+    def counter_set(self, text: str, span: Span) -> str | None:
+        """A counter set by its name."""
+        if text in self.counters:
+            return text
+        self.log.add(problems.undefined("counter set", text, span, self.counters, way_out="no slice declares it"))
+        return None
+
+
+def _shortest_suffix(full: str, all_full: list[str]) -> str:
+    parts = full.split("/")
+    for count in range(1, len(parts) + 1):
+        suffix = "/".join(parts[-count:])
+        if sum(other == suffix or other.endswith("/" + suffix) for other in all_full) == 1:
+            return suffix
+    return full

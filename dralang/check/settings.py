@@ -1,0 +1,123 @@
+"""Header statements: version, feature gates, quirks, scheduler configuration."""
+
+from collections.abc import Iterable, Mapping
+
+from dralang.check import problems
+from dralang.check.expand import Bindings, one_name, scalar
+from dralang.check.values import Converter, misplaced_sugar
+from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
+from dralang.diagnostics.source import Span
+from dralang.features import DEFAULT_VERSION, VERSIONS, FeatureGates, GateProblem
+from dralang.allocator.quirks import QUIRKS
+from dralang.scenario.model import Settings
+from dralang.spelling import nearest
+from dralang.syntax import nodes as n
+
+
+def read_header(header: n.Header, bindings: Bindings, log: DiagnosticLog) -> object:
+    """The value of one header statement: the version, or a map of switches or fields."""
+    if header.keyword == "kubernetes":
+        assert isinstance(header.value, n.Word)
+        return _version(header.value, bindings, log)
+    assert isinstance(header.value, n.Block)
+    if header.keyword == "scheduler":
+        located = Converter(log).untyped(header.value, bindings)
+        return None if located is None else located.plain()
+    switches = _switches(header.value, header.keyword, bindings, log)
+    if header.keyword == "quirks":
+        for name, (_, span) in switches.items():
+            if name not in QUIRKS:
+                near = nearest(name, QUIRKS)
+                log.add(
+                    problems.bad_setting(
+                        f"unknown quirk `{name}`", span, f"did you mean `{near}`?" if near else "", tuple(sorted(QUIRKS)[:6])
+                    )
+                )
+    return {name: value for name, (value, _) in switches.items()}
+
+
+def _version(word: n.Word, bindings: Bindings, log: DiagnosticLog) -> str | None:
+    text = one_name(word, bindings, log)
+    if text is None or text in VERSIONS:
+        return text
+    meant = text.removeprefix("v")
+    if meant not in VERSIONS:
+        meant = ".".join(meant.split(".")[:2])
+    way_out = f"did you mean `{meant}`?" if meant in VERSIONS else ""
+    log.add(problems.bad_setting(f"`{text}` is no Kubernetes version that is modelled", word.span, way_out, VERSIONS))
+    return None
+
+
+def _switches(
+    block: n.Block, what: str, bindings: Bindings, log: DiagnosticLog
+) -> dict[str, tuple[bool, Span]]:
+    result: dict[str, tuple[bool, Span]] = {}
+    converter = Converter(log)
+    for entry in block.entries:
+        if not isinstance(entry, n.Field):
+            log.add(misplaced_sugar(entry, f"`{what}`"))
+            continue
+        name = one_name(entry.name, bindings, log)
+        value = converter.resolve(entry.value, bindings)
+        if name is None or value is None:
+            continue
+        plain = scalar(value) if isinstance(value, n.Word) else None
+        if not isinstance(plain, bool):
+            log.add(problems.wrong_value(f"`{name}` is switched with `true` or `false`", entry.value.span))
+            continue
+        if name in result:
+            log.add(problems.given_twice(name, entry.name.span, result[name][1]))
+        result[name] = (plain, entry.name.span)
+    return result
+
+
+def settings_of(
+    headers: Iterable[Mapping[str, n.Header]], bindings: Bindings, log: DiagnosticLog, overrides: Settings | None = None
+) -> Settings:
+    """The settings of a scenario: its headers over those of its file, entry by entry; ``overrides`` win."""
+    version = DEFAULT_VERSION
+    gates: dict[str, bool] = {}
+    quirks: dict[str, bool] = {}
+    scheduler: Mapping[str, object] | None = None
+    spans: dict[str, Span] = {}
+    for level in headers:
+        for keyword, header in level.items():
+            value = read_header(header, bindings, log)
+            if keyword == "kubernetes" and isinstance(value, str):
+                version = value
+                spans[""] = header.span
+            elif keyword == "scheduler" and isinstance(value, dict):
+                scheduler = value
+            elif isinstance(value, dict):
+                (gates if keyword == "gates" else quirks).update(value)
+                if keyword == "gates":
+                    spans.update(_gate_spans(header))
+    if overrides is not None:
+        version = overrides.version or version
+        gates.update(overrides.gates)
+        quirks.update(overrides.quirks)
+    _check_gates(version, gates, spans, log)
+    return Settings(version, gates, quirks, scheduler)
+
+
+def _gate_spans(header: n.Header) -> dict[str, Span]:
+    assert isinstance(header.value, n.Block)
+    return {entry.name.text: entry.name.span for entry in header.value.entries if isinstance(entry, n.Field)}
+
+
+def _check_gates(version: str, gates: Mapping[str, bool], spans: Mapping[str, Span], log: DiagnosticLog) -> None:
+    if version not in VERSIONS:
+        return
+    resolved = FeatureGates.resolve(version, gates)
+    if isinstance(resolved, FeatureGates):
+        return
+    for problem in resolved:
+        span = spans.get(problem.gate) or next((spans[name] for name in sorted(gates) if name in spans), None)
+        log.add(_gate_problem(problem, span or spans.get("")))
+
+
+def _gate_problem(problem: GateProblem, span: Span | None) -> Diagnostic:
+    way_out = problem.help
+    if problem.expected:
+        way_out = f"did you mean `{problem.expected[0]}`?"
+    return problems.bad_setting(problem.message, span, way_out, problem.expected)
