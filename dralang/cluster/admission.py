@@ -1,0 +1,147 @@
+"""What the API server does to an object before it stores it: defaults, priorities, the rules that others run into.
+
+Rules about the shape of objects belong to `api`; here are those that depend on other objects or on the stored state, as
+far as a running cluster can break them.
+"""
+
+from typing import Protocol, TypeVar
+
+from msgspec.structs import replace
+
+from dralang.api.containers import Container, ResourceRequirements
+from dralang.api.meta import ObjectMeta
+from dralang.api.nodes import Node, NodeCondition
+from dralang.api.pods import Pod, PodCondition
+from dralang.api.priority import PriorityClass
+from dralang.api.resourceclaim import ResourceClaim, ResourceClaimStatus
+from dralang.cluster.errors import ApiError
+from dralang.values.quantity import parse_quantity
+
+
+class KubernetesObject(Protocol):
+    """What all stored objects have."""
+
+    @property
+    def metadata(self) -> ObjectMeta:
+        """Its metadata."""
+
+
+T = TypeVar("T", bound=KubernetesObject)
+
+
+class Reader(Protocol):
+    """The read side of the object store."""
+
+    def get(self, kind: type[T], namespace: str, name: str) -> T | None:
+        """The stored object, or None."""
+
+    def objects(self, kind: type[T]) -> list[T]:
+        """All objects of a kind in the order of their creation."""
+
+
+MAX_RESERVED_FOR = 256
+DEFAULT_GRACE_SECONDS = 30
+HOSTNAME_LABEL = "kubernetes.io/hostname"
+SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+GATED_MESSAGE = "Scheduling is blocked due to non-empty scheduling gates"
+
+_NODE_SIZE = {"cpu": parse_quantity("64"), "memory": parse_quantity("256Gi"), "pods": parse_quantity("110")}
+"""What a node offers where its object says nothing else."""
+
+_READY = (NodeCondition(type="Ready", status="True", reason="KubeletReady", message="kubelet is posting ready status"),)
+
+
+def admit_pod(pod: Pod, store: Reader) -> Pod | ApiError:
+    """Defaults and priority of a new pod.
+
+    Source: kubernetes plugin/pkg/admission/priority, pkg/apis/core/v1/defaults.go, pkg/registry/core/pod.
+    """
+    spec = pod.spec
+    changes: dict[str, object] = {}
+    found = _priority_class(spec.priority_class_name, store)
+    if isinstance(found, ApiError):
+        return found
+    if spec.priority is None:
+        changes["priority"] = found.value if found is not None else 0
+    if spec.preemption_policy is None and found is not None and found.preemption_policy is not None:
+        changes["preemption_policy"] = found.preemption_policy
+    if not spec.priority_class_name and found is not None:
+        changes["priority_class_name"] = found.metadata.name
+    if spec.termination_grace_period_seconds is None:
+        changes["termination_grace_period_seconds"] = DEFAULT_GRACE_SECONDS
+    if not spec.scheduler_name:
+        changes["scheduler_name"] = "default-scheduler"
+    if not spec.restart_policy:
+        changes["restart_policy"] = "Always"
+    for field in ("containers", "init_containers"):
+        containers = getattr(spec, field)
+        if any(map(_limits_without_requests, containers)):
+            changes[field] = tuple(map(_default_requests, containers))
+    status = pod.status
+    if not status.phase:
+        status = replace(status, phase="Pending")
+    if spec.scheduling_gates and not spec.node_name:
+        gated = PodCondition(type="PodScheduled", status="False", reason="SchedulingGated", message=GATED_MESSAGE)
+        status = replace(status, conditions=(*status.conditions, gated))
+    return replace(pod, spec=replace(spec, **changes) if changes else spec, status=status)
+
+
+def _priority_class(name: str, store: Reader) -> PriorityClass | ApiError | None:
+    if name in SYSTEM_PRIORITIES:
+        return PriorityClass(metadata=ObjectMeta(name=name), value=SYSTEM_PRIORITIES[name])
+    if name:
+        found = store.get(PriorityClass, "", name)
+        return found if found is not None else ApiError("Forbidden", f"no PriorityClass with name {name} was found")
+    defaults = [each for each in store.objects(PriorityClass) if each.global_default]
+    return min(defaults, key=lambda each: (each.value, each.metadata.name)) if defaults else None
+
+
+def _limits_without_requests(container: Container) -> bool:
+    return any(name not in container.resources.requests for name in container.resources.limits)
+
+
+def _default_requests(container: Container) -> Container:
+    """A limit without a request is also the request."""
+    resources: ResourceRequirements = container.resources
+    requests = {**resources.limits, **resources.requests}
+    return replace(container, resources=replace(resources, requests=requests))
+
+
+def admit_node(node: Node) -> Node:
+    """A node as its kubelet reports it: ready, with a size and its host name."""
+    meta, status = node.metadata, node.status
+    if HOSTNAME_LABEL not in meta.labels:
+        meta = replace(meta, labels={**meta.labels, HOSTNAME_LABEL: meta.name})
+    capacity = {**_NODE_SIZE, **status.allocatable, **status.capacity}
+    allocatable = {**_NODE_SIZE, **status.capacity, **status.allocatable}
+    conditions = status.conditions if any(each.type == "Ready" for each in status.conditions) else _READY
+    return replace(
+        node,
+        metadata=meta,
+        status=replace(status, capacity=capacity, allocatable=allocatable, conditions=conditions),
+    )
+
+
+def admit_claim_status(old: ResourceClaim, new: ResourceClaimStatus) -> ResourceClaimStatus | ApiError:
+    """The rules for the status of a claim: an allocation never changes, consumers are counted.
+
+    Source: kubernetes pkg/apis/resource/validation (ValidateResourceClaimStatusUpdate), pkg/registry/resource.
+    """
+    prefix = f'ResourceClaim.resource.k8s.io "{old.metadata.name}" is invalid: status'
+    if len(new.reserved_for) > MAX_RESERVED_FOR:
+        text = f"{prefix}.reservedFor: Too many: {len(new.reserved_for)}: must have at most {MAX_RESERVED_FOR} items"
+        return ApiError("Invalid", text)
+    if new.reserved_for and new.allocation is None:
+        return ApiError(
+            "Forbidden", f"{prefix}.reservedFor: Forbidden: may not be specified when `allocated` is not set"
+        )
+    before, after = old.status.allocation, new.allocation
+    if before is not None and after is not None and before != after:
+        return ApiError("Invalid", f"{prefix}.allocation: Invalid value: field cannot be modified once set")
+    if new.devices:
+        results = after.devices.results if after is not None else ()
+        allocated = {(each.driver, each.pool, each.device, each.share_id) for each in results}
+        kept = tuple(each for each in new.devices if (each.driver, each.pool, each.device, each.share_id) in allocated)
+        if len(kept) != len(new.devices):
+            return replace(new, devices=kept)
+    return new

@@ -1,0 +1,180 @@
+"""Virtual time: one heap of everything that is still to happen.
+
+An entry is due at an instant (integer milliseconds), in a phase, in the order in which it was added: the order
+(time, phase, sequence) is total, so the same scenario always takes the same course. Inside one instant the earliest
+phase with work runs next; what it causes joins the heap, so that an instant ends when nothing is left that is due.
+
+Whoever owns an entry can be paused (its entries wait until it is resumed) or slowed down (entries added later are due
+later), which is how a scenario injects faults without the components knowing.
+"""
+
+from collections.abc import Callable
+from enum import IntEnum
+from heapq import heappop, heappush
+from typing import Any
+
+
+class Phase(IntEnum):
+    """What comes first inside one instant."""
+
+    SCENARIO = 0
+    API_SERVER = 1
+    CONTROLLER = 2
+    SCHEDULER_EVENT = 3
+    SCHEDULING = 4
+    BINDING = 5
+
+
+class Timer:
+    """One thing that is to happen; only the queue that made it changes it."""
+
+    __slots__ = ("action", "argument", "component", "far", "phase", "queue", "sequence", "state", "time")
+
+    def __init__(
+        self,
+        queue: "EventQueue",
+        time: int,
+        phase: Phase,
+        sequence: int,
+        component: str,
+        action: Callable[[Any], None],
+        argument: object,
+        far: bool,  # noqa: FBT001 - set once, by `schedule` alone
+    ) -> None:
+        self.queue = queue
+        self.time = time
+        self.phase = phase
+        self.sequence = sequence
+        self.component = component
+        self.action = action
+        self.argument = argument
+        self.far = far
+        self.state = _WAITING
+
+    def cancel(self) -> None:
+        """Make sure that it does not happen; harmless if it already did."""
+        self.queue.cancel(self)
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether it is still to happen."""
+        return self.state != _DONE
+
+
+_WAITING, _PARKED, _DONE = range(3)
+
+
+class EventQueue:
+    """The clock and the heap. Components add entries; only the simulation runs them."""
+
+    def __init__(self) -> None:
+        self.now = 0
+        """The current instant in milliseconds since the start."""
+        self.near_count = 0
+        """How many waiting entries are not far: as long as there are any, the cluster has not settled."""
+        self.executed = 0
+        self._heap: list[tuple[int, int, int, Timer]] = []
+        self._sequence = 0
+        self._parked: dict[str, list[Timer]] = {}
+        self._delays: dict[str, int] = {}
+
+    def schedule(
+        self,
+        phase: Phase,
+        component: str,
+        action: Callable[[Any], None],
+        argument: object = None,
+        *,
+        delay: int = 0,
+        far: bool = False,
+    ) -> Timer:
+        """Add an entry that is due `delay` milliseconds from now.
+
+        A far entry is one that nobody waits for: see `near_count`.
+        """
+        self._sequence += 1
+        timer = Timer(self, self.now + delay, phase, self._sequence, component, action, argument, far)
+        if component in self._parked and phase is not Phase.SCENARIO:
+            timer.state = _PARKED
+            self._parked[component].append(timer)
+            return timer
+        heappush(self._heap, (timer.time, phase, self._sequence, timer))
+        if not far:
+            self.near_count += 1
+        return timer
+
+    def cancel(self, timer: Timer) -> None:
+        """Take an entry out, wherever it waits."""
+        if timer.state == _WAITING and not timer.far:
+            self.near_count -= 1
+        timer.state = _DONE
+
+    def bring_near(self, timer: Timer) -> None:
+        """Turn a far entry into one that settling waits for."""
+        if timer.far:
+            timer.far = False
+            if timer.state == _WAITING:
+                self.near_count += 1
+
+    def next_time(self) -> int | None:
+        """When the next entry is due, or None if nothing is left."""
+        while self._heap and self._heap[0][3].state == _DONE:
+            heappop(self._heap)
+        return self._heap[0][0] if self._heap else None
+
+    def run_next(self) -> bool:
+        """Run the next entry; return whether one was actually run (one of a paused component is only put aside)."""
+        timer = heappop(self._heap)[3]
+        if timer.state == _DONE:
+            return False
+        if not timer.far:
+            self.near_count -= 1
+        self.now = max(self.now, timer.time)
+        parked = self._parked.get(timer.component) if self._parked else None
+        if parked is not None and timer.phase is not Phase.SCENARIO:
+            timer.state = _PARKED
+            parked.append(timer)
+            return False
+        timer.state = _DONE
+        self.executed += 1
+        timer.action(timer.argument)
+        return True
+
+    def pause(self, component: str) -> None:
+        """From now on nothing that the component has to do happens."""
+        self._parked.setdefault(component, [])
+
+    def resume(self, component: str) -> None:
+        """Let the component work off, now and in order, what has waited."""
+        for timer in self._parked.pop(component, []):
+            if timer.state == _DONE:
+                continue
+            timer.state = _WAITING
+            timer.time = max(timer.time, self.now)
+            heappush(self._heap, (timer.time, timer.phase, timer.sequence, timer))
+            if not timer.far:
+                self.near_count += 1
+
+    def is_paused(self, component: str) -> bool:
+        """Whether the component is paused."""
+        return component in self._parked
+
+    def slow_down(self, component: str, delay: int) -> None:
+        """Let the component hear of changes `delay` milliseconds late from now on."""
+        self._delays[component] = delay
+
+    def lag(self, component: str) -> int:
+        """By how many milliseconds the component hears of changes late."""
+        return self._delays.get(component, 0) if self._delays else 0
+
+    def drop(self, component: str) -> None:
+        """Forget everything that the component still has to do, as when its process ends."""
+        for entry in self._heap:
+            if entry[3].component == component and entry[3].state == _WAITING:
+                self.cancel(entry[3])
+        if component in self._parked:
+            self._parked[component] = []
+
+    def pending(self) -> list[Timer]:
+        """Everything that waits, in the order in which it will happen; for explanations."""
+        return [entry[3] for entry in sorted(self._heap) if entry[3].state == _WAITING]

@@ -1,0 +1,361 @@
+"""The API server: objects with versions, watches, graceful deletion and ownership.
+
+Objects are immutable values; a write replaces one and tells those who watch its kind. Nobody is called directly: each
+watcher gets an entry of the event queue, so that it can be late, paused or restarted.
+
+Source: k8s.io/apiserver registry (BeforeDelete, deleteWithoutFinalizers), kubernetes pkg/registry/core/pod.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+
+from msgspec.structs import replace
+
+from dralang.api.disruption import PodDisruptionBudget
+from dralang.api.meta import ObjectMeta
+from dralang.api.nodes import Node
+from dralang.api.pods import Pod, PodCondition
+from dralang.api.resourceclaim import ResourceClaim, ResourceClaimTemplate
+from dralang.api.workloads import PodGroup, Workload
+from dralang.cluster.admission import KubernetesObject, admit_claim_status, admit_node, admit_pod
+from dralang.cluster.clock import EventQueue, Phase
+from dralang.cluster.errors import ApiError
+from dralang.cluster.journal import Journal, JournalEntry
+from dralang.cluster.timestamps import format_time
+
+T = TypeVar("T", bound=KubernetesObject)
+Verb: TypeAlias = Literal["create", "update", "delete", "bind"]
+
+NAMESPACED: frozenset[type] = frozenset(
+    {Pod, ResourceClaim, ResourceClaimTemplate, PodGroup, Workload, PodDisruptionBudget}
+)
+
+
+class WatchEvent(NamedTuple):
+    """What a watcher is told: an object was added (no `old`), modified, or deleted (no `new`)."""
+
+    kind: type[Any]
+    old: Any
+    new: Any
+
+
+class _Subscription:
+    __slots__ = ("component", "handler", "last_due", "phase")
+
+    def __init__(self, component: str, phase: Phase, handler: Callable[[WatchEvent], None]) -> None:
+        self.component = component
+        self.phase = phase
+        self.handler = handler
+        self.last_due = 0
+
+
+def namespace_of(kind: type, metadata: ObjectMeta) -> str:
+    """The namespace that an object is stored in."""
+    return (metadata.namespace or "default") if kind in NAMESPACED else ""
+
+
+class ObjectStore:
+    """All objects of one cluster. Every component may write, through the methods here only."""
+
+    def __init__(self, events: EventQueue, journal: Journal) -> None:
+        self.events = events
+        self.journal = journal
+        self.revision = 0
+        """Grows with every write."""
+        self._objects: dict[type[Any], dict[tuple[str, str], Any]] = {}
+        self._subscriptions: dict[type[Any], list[_Subscription]] = {}
+        self._dependents: dict[str, dict[tuple[type[Any], str, str], None]] = {}
+        self._created = 0
+        self._suffixes: dict[str, int] = {}
+        self._failures: dict[tuple[Verb, str, str, str], int] = {}
+
+    # Reading.
+
+    def get(self, kind: type[T], namespace: str, name: str) -> T | None:
+        """The stored object, or None."""
+        found: T | None = self._kind(kind).get((namespace, name))
+        return found
+
+    def objects(self, kind: type[T]) -> list[T]:
+        """All objects of a kind, in the order of their creation."""
+        return list(self._kind(kind).values())
+
+    def dependents(self, uid: str) -> list[tuple[type[Any], str, str]]:
+        """Kind, namespace and name of the objects that name this UID as an owner, in the order of their creation."""
+        return list(self._dependents.get(uid, ()))
+
+    def kinds(self) -> list[type[Any]]:
+        """The kinds that have ever been stored, by name."""
+        return sorted(self._objects, key=lambda kind: kind.__name__)
+
+    def _kind(self, kind: type[T]) -> dict[tuple[str, str], T]:
+        found = self._objects.get(kind)
+        if found is None:
+            found = self._objects[kind] = {}
+        return found
+
+    # Watching.
+
+    def subscribe(
+        self, component: str, phase: Phase, kinds: Iterable[type[Any]], handler: Callable[[WatchEvent], None]
+    ) -> None:
+        """Tell `handler` of every later change of these kinds, in the order of the writes."""
+        subscription = _Subscription(component, phase, handler)
+        for kind in kinds:
+            self._subscriptions.setdefault(kind, []).append(subscription)
+
+    def _announce(self, kind: type[Any], old: object, new: object) -> None:
+        subscriptions = self._subscriptions.get(kind)
+        if not subscriptions:
+            return
+        event = WatchEvent(kind, old, new)
+        events = self.events
+        for each in subscriptions:
+            # INVARIANT: a watcher sees the writes in their order, even after its lag became smaller.
+            each.last_due = max(each.last_due, events.now + events.lag(each.component))
+            events.schedule(each.phase, each.component, each.handler, event, delay=each.last_due - events.now)
+
+    # Faults.
+
+    def fail_next(self, verb: Verb, kind: type[Any], namespace: str, name: str, count: int = 1) -> None:
+        """Refuse the next `count` requests of this kind for the object."""
+        self._failures[verb, kind.__name__, namespace, name] = count
+
+    def _injected(self, verb: Verb, kind: type[Any], namespace: str, name: str) -> ApiError | None:
+        key = (verb, kind.__name__, namespace, name)
+        left = self._failures.get(key, 0)
+        if left == 0:
+            return None
+        self._failures[key] = left - 1
+        return ApiError("InternalError", f"{verb} of {kind.__name__} {name} failed as the scenario demands")
+
+    # Writing.
+
+    def create(self, new: T) -> T | ApiError:
+        """Store a new object; a missing name is made from its `generateName`."""
+        kind = type(new)
+        meta = new.metadata
+        namespace = namespace_of(kind, meta)
+        name = meta.name or self._generated_name(kind, namespace, meta.generate_name)
+        if self._failures and (refused := self._injected("create", kind, namespace, name)):
+            return refused
+        if (namespace, name) in self._kind(kind):
+            return ApiError("AlreadyExists", f'{_plural(kind)} "{name}" already exists')
+        admitted: Any = new
+        if kind is Pod:
+            admitted = admit_pod(admitted, self)
+            if isinstance(admitted, ApiError):
+                return admitted
+        elif kind is Node:
+            admitted = admit_node(admitted)
+        self._created += 1
+        self.revision += 1
+        meta = replace(
+            admitted.metadata,
+            name=name,
+            namespace=namespace,
+            uid=meta.uid or f"{kind.__name__.lower()}-{self._created}",
+            resource_version=str(self.revision),
+            generation=1,
+            creation_timestamp=meta.creation_timestamp or format_time(self.events.now),
+        )
+        stored: T = replace(admitted, metadata=meta)
+        self._kind(kind)[namespace, name] = stored
+        for owner in meta.owner_references:
+            self._dependents.setdefault(owner.uid, {})[kind, namespace, name] = None
+        self._announce(kind, None, stored)
+        return stored
+
+    def _generated_name(self, kind: type[Any], namespace: str, base: str) -> str:
+        taken = self._kind(kind)
+        while True:
+            number = self._suffixes[base] = self._suffixes.get(base, 0) + 1
+            name = f"{base}{number:05d}"
+            if (namespace, name) not in taken:
+                return name
+
+    def update(self, new: T) -> T | ApiError:
+        """Replace metadata and spec; the stored status stays. An outdated resource version is a conflict."""
+        found = self._current("update", new)
+        if isinstance(found, ApiError):
+            return found
+        kind: type[Any] = type(new)
+        old: Any = found
+        draft: Any = new
+        changed = hasattr(old, "spec") and draft.spec != old.spec
+        meta = replace(
+            draft.metadata,
+            name=old.metadata.name,
+            namespace=old.metadata.namespace,
+            uid=old.metadata.uid,
+            resource_version=old.metadata.resource_version,
+            creation_timestamp=old.metadata.creation_timestamp,
+            deletion_timestamp=old.metadata.deletion_timestamp,
+            deletion_grace_period_seconds=old.metadata.deletion_grace_period_seconds,
+            generation=old.metadata.generation + changed,
+        )
+        draft = (
+            replace(draft, metadata=meta, status=old.status)
+            if hasattr(old, "status")
+            else replace(draft, metadata=meta)
+        )
+        if draft == old:
+            return found
+        if meta.owner_references != old.metadata.owner_references:
+            self._move_ownership(kind, old.metadata, meta)
+        stored: T = self._put(kind, old, draft)
+        if meta.deletion_timestamp is not None and not meta.finalizers and _is_over(kind, meta):
+            self._remove(kind, stored)
+        return stored
+
+    def update_status(self, new: T) -> T | ApiError:
+        """Replace the status alone. An outdated resource version is a conflict."""
+        found = self._current("update", new)
+        if isinstance(found, ApiError):
+            return found
+        draft: Any = new
+        return self._put_status(type(new), found, draft.status)
+
+    def patch_status(self, kind: type[T], namespace: str, name: str, **fields: object) -> T | ApiError:
+        """Replace single fields of the status, whatever the version."""
+        found: Any = self.get(kind, namespace, name)
+        if found is None:
+            return _not_found(kind, name)
+        if self._failures and (refused := self._injected("update", kind, namespace, name)):
+            return refused
+        patched: T | ApiError = self._put_status(kind, found, replace(found.status, **fields))
+        return patched
+
+    def _put_status(self, kind: type[T], old: T, status: Any) -> T | ApiError:
+        before: Any = old
+        if status == before.status:
+            return old
+        if kind is ResourceClaim:
+            status = admit_claim_status(before, status)
+            if isinstance(status, ApiError):
+                return status
+        stored: T = self._put(kind, old, replace(before, status=status))
+        return stored
+
+    def bind(self, namespace: str, name: str, uid: str, node: str) -> Pod | ApiError:
+        """Give a pod its node, as the binding subresource does."""
+        pod = self.get(Pod, namespace, name)
+        if pod is None or pod.metadata.uid != uid:
+            return _not_found(Pod, name)
+        if self._failures and (refused := self._injected("bind", Pod, namespace, name)):
+            return refused
+        if pod.metadata.deletion_timestamp is not None:
+            return ApiError("Conflict", f"pod {name} is being deleted, cannot be assigned to a host")
+        if pod.spec.node_name:
+            return ApiError("Conflict", f'pod {name} is already assigned to node "{pod.spec.node_name}"')
+        conditions = with_condition(pod.status.conditions, PodCondition(type="PodScheduled", status="True"))
+        bound = replace(
+            pod,
+            spec=replace(pod.spec, node_name=node),
+            status=replace(pod.status, conditions=conditions, nominated_node_name=""),
+        )
+        stored: Pod = self._put(Pod, pod, bound)
+        return stored
+
+    def delete(
+        self, kind: type[T], namespace: str, name: str, *, uid: str = "", grace_seconds: int | None = None
+    ) -> ApiError | None:
+        """Delete an object: at once, or, with finalizers or a grace period, after them.
+
+        Args:
+            kind: its type.
+            namespace: its namespace, empty for a cluster-wide kind.
+            name: its name.
+            uid: if given, only an object with this UID.
+            grace_seconds: of a pod: instead of its own grace period.
+        """
+        old: Any = self.get(kind, namespace, name)
+        if old is None:
+            return _not_found(kind, name)
+        if uid and old.metadata.uid != uid:
+            return ApiError("Conflict", f"the UID in the precondition ({uid}) does not match the UID in record")
+        if self._failures and (refused := self._injected("delete", kind, namespace, name)):
+            return refused
+        meta: ObjectMeta = old.metadata
+        grace = _grace_seconds(old, grace_seconds) if kind is Pod else 0
+        if grace == 0 and not meta.finalizers:
+            self._remove(kind, old)
+            return None
+        if meta.deletion_timestamp is not None and (meta.deletion_grace_period_seconds or 0) <= grace:
+            return None
+        when = format_time(self.events.now + grace * 1000)
+        meta = replace(meta, deletion_timestamp=when, deletion_grace_period_seconds=grace)
+        self._put(kind, old, replace(old, metadata=meta))
+        self._record(
+            kind, meta, "Terminating", f"is being deleted, grace period {grace}s" if kind is Pod else "is being deleted"
+        )
+        return None
+
+    def _current(self, verb: Verb, new: T) -> T | ApiError:
+        kind = type(new)
+        meta = new.metadata
+        namespace = namespace_of(kind, meta)
+        old = self.get(kind, namespace, meta.name)
+        if old is None or (meta.uid and old.metadata.uid != meta.uid):
+            return _not_found(kind, meta.name)
+        if self._failures and (refused := self._injected(verb, kind, namespace, meta.name)):
+            return refused
+        if meta.resource_version and meta.resource_version != old.metadata.resource_version:
+            text = "the object has been modified; please apply your changes to the latest version and try again"
+            return ApiError("Conflict", f'Operation cannot be fulfilled on {_plural(kind)} "{meta.name}": {text}')
+        return old
+
+    def _put(self, kind: type[Any], old: Any, draft: Any) -> Any:
+        self.revision += 1
+        stored = replace(draft, metadata=replace(draft.metadata, resource_version=str(self.revision)))
+        self._objects[kind][stored.metadata.namespace, stored.metadata.name] = stored
+        self._announce(kind, old, stored)
+        return stored
+
+    def _remove(self, kind: type[Any], old: Any) -> None:
+        self.revision += 1
+        meta = old.metadata
+        del self._objects[kind][meta.namespace, meta.name]
+        for owner in meta.owner_references:
+            self._dependents[owner.uid].pop((kind, meta.namespace, meta.name), None)
+        self._record(kind, meta, "Deleted", "is gone")
+        self._announce(kind, old, None)
+
+    def _move_ownership(self, kind: type[Any], old: ObjectMeta, new: ObjectMeta) -> None:
+        key = (kind, old.namespace, old.name)
+        for owner in old.owner_references:
+            self._dependents[owner.uid].pop(key, None)
+        for owner in new.owner_references:
+            self._dependents.setdefault(owner.uid, {})[key] = None
+
+    def _record(self, kind: type[Any], meta: ObjectMeta, reason: str, message: str) -> None:
+        entry = JournalEntry(self.events.now, "api-server", kind.__name__, meta.namespace, meta.name, reason, message)
+        self.journal.record(entry)
+
+
+def with_condition(conditions: tuple[PodCondition, ...], new: PodCondition) -> tuple[PodCondition, ...]:
+    """The conditions with the one of this type replaced, or added at the end."""
+    if not any(each.type == new.type for each in conditions):
+        return (*conditions, new)
+    return tuple(new if each.type == new.type else each for each in conditions)
+
+
+def _is_over(kind: type[Any], meta: ObjectMeta) -> bool:
+    return kind is not Pod or not meta.deletion_grace_period_seconds
+
+
+def _grace_seconds(pod: Pod, asked: int | None) -> int:
+    if not pod.spec.node_name or pod.status.phase in ("Succeeded", "Failed"):
+        return 0
+    own = pod.spec.termination_grace_period_seconds
+    grace = asked if asked is not None else (own if own is not None else 0)
+    return max(grace, 0)
+
+
+def _plural(kind: type[Any]) -> str:
+    name = kind.__name__.lower()
+    return f"{name}es" if name.endswith("s") else f"{name}s"
+
+
+def _not_found(kind: type[Any], name: str) -> ApiError:
+    return ApiError("NotFound", f'{_plural(kind)} "{name}" not found')

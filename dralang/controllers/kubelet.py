@@ -1,0 +1,117 @@
+"""Stand-in for the kubelets: starts the pods that have a node, and ends those that are being deleted.
+
+A pod runs and is ready at once; a pod that is being deleted is gone when its grace period is over. Devices are not
+prepared, and nothing that a real kubelet would refuse is refused, except that a pod waits for its claims where that
+is asked for.
+"""
+
+from dralang.api.pods import Pod, PodCondition
+from dralang.api.resourceclaim import ResourceClaim
+from dralang.cluster.podclaims import claim_name, is_reserved_for
+from dralang.cluster.store import ObjectStore, WatchEvent, with_condition
+from dralang.cluster.timestamps import format_time
+from dralang.controllers.controller import Controller
+
+
+class Kubelet(Controller[tuple[str, str]]):
+    """Runs the pods of all nodes; an item is the namespace and name of a pod.
+
+    Attributes:
+        manual: do nothing by itself; pods start and end only when the scenario says so.
+        waits_for_claims: a pod starts only when all its claims are allocated and reserved for it.
+    """
+
+    name = "kubelet"
+
+    def __init__(self, store: ObjectStore, *, manual: bool = False, waits_for_claims: bool = True) -> None:
+        super().__init__(store)
+        self.manual = manual
+        self.waits_for_claims = waits_for_claims
+        if not manual:
+            store.subscribe(self.name, self.phase, (Pod,), self._on_pod)
+            if waits_for_claims:
+                store.subscribe(self.name, self.phase, (ResourceClaim,), self._on_claim)
+        self._held_back: dict[tuple[str, str], None] = {}
+        self._ends: dict[str, int] = {}
+
+    def start(self) -> None:
+        """Take over the pods that already have a node."""
+        if not self.manual:
+            for pod in self.store.objects(Pod):
+                self._consider(pod)
+
+    def forget(self) -> None:
+        """Forget the pods that were held back and the ends of grace periods."""
+        self._held_back.clear()
+        self._ends.clear()
+
+    def _on_pod(self, event: WatchEvent) -> None:
+        if event.new is not None:
+            self._consider(event.new)
+
+    def _on_claim(self, event: WatchEvent) -> None:
+        if self._held_back:
+            for key in list(self._held_back):
+                self.enqueue(key)
+
+    def _consider(self, pod: Pod) -> None:
+        meta = pod.metadata
+        if not pod.spec.node_name:
+            return
+        if meta.deletion_timestamp is not None:
+            # The grace period counts from when the kubelet hears of the deletion.
+            end = self.events.now + (meta.deletion_grace_period_seconds or 0) * 1000
+            self._ends[meta.uid] = end = min(end, self._ends.get(meta.uid, end))
+            self.enqueue((meta.namespace, meta.name), end - self.events.now)
+        elif pod.status.phase == "Pending":
+            self.enqueue((meta.namespace, meta.name))
+
+    def sync(self, item: tuple[str, str]) -> None:
+        """Start the pod, or end it if its time is over."""
+        self._held_back.pop(item, None)
+        pod = self.store.get(Pod, *item)
+        if pod is None or not pod.spec.node_name:
+            return
+        uid = pod.metadata.uid
+        if pod.metadata.deletion_timestamp is not None:
+            if self._ends.get(uid, self.events.now) <= self.events.now:
+                self._ends.pop(uid, None)
+                self.store.delete(Pod, *item, uid=uid, grace_seconds=0)
+        elif pod.status.phase == "Pending":
+            if self.waits_for_claims and not self._claims_are_ready(pod):
+                self._held_back[item] = None
+            else:
+                self.run(pod)
+
+    def _claims_are_ready(self, pod: Pod) -> bool:
+        for entry in pod.spec.resource_claims:
+            found = claim_name(pod, entry)
+            if found.name is None:
+                if found.problem:
+                    return False
+                continue
+            claim = self.store.get(ResourceClaim, pod.metadata.namespace, found.name)
+            if claim is None or claim.status.allocation is None or not is_reserved_for(pod, claim, group_claims=True):
+                return False
+        return True
+
+    def run(self, pod: Pod) -> None:
+        """Report the pod as running and ready."""
+        now = format_time(self.events.now)
+        conditions = pod.status.conditions
+        for kind in ("Initialized", "ContainersReady", "Ready"):
+            conditions = with_condition(conditions, PodCondition(type=kind, status="True", last_transition_time=now))
+        meta = pod.metadata
+        self.store.patch_status(Pod, meta.namespace, meta.name, phase="Running", conditions=conditions, start_time=now)
+        self.record("Pod", meta.namespace, meta.name, "Running", f"runs on {pod.spec.node_name}", pod.spec.node_name)
+
+    def finish(self, pod: Pod, phase: str) -> None:
+        """Report that all containers have ended: `Succeeded` or `Failed`."""
+        conditions = pod.status.conditions
+        for kind in ("ContainersReady", "Ready"):
+            if any(each.type == kind for each in conditions):
+                off = PodCondition(type=kind, status="False", reason="PodCompleted")
+                conditions = with_condition(conditions, off)
+        meta = pod.metadata
+        self.store.patch_status(Pod, meta.namespace, meta.name, phase=phase, conditions=conditions)
+        self.record("Pod", meta.namespace, meta.name, phase, "has finished" if phase == "Succeeded" else "has failed")

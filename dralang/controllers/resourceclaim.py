@@ -1,0 +1,408 @@
+"""The resourceclaim controller: makes claims from templates, and frees what nobody uses any more.
+
+Source: kubernetes pkg/controller/resourceclaim/controller.go.
+"""
+
+from typing import Literal, TypeAlias
+
+from msgspec.structs import replace
+
+from dralang.api.allocation import ResourceClaimConsumerReference
+from dralang.api.meta import ObjectMeta, OwnerReference
+from dralang.api.pods import Pod, PodResourceClaim, PodResourceClaimStatus
+from dralang.api.resourceclaim import (
+    ResourceClaim,
+    ResourceClaimStatus,
+    ResourceClaimTemplate,
+)
+from dralang.api.workloads import PodGroup
+from dralang.cluster.errors import ApiError
+from dralang.cluster.podclaims import (
+    FINALIZER,
+    POD_CLAIM_ANNOTATION,
+    SCHEDULING_GROUP,
+    claim_name,
+    consumer_of,
+    controller_of,
+    is_reserved_for,
+    ownership_problem,
+    used_claim_names,
+)
+from dralang.cluster.store import ObjectStore, WatchEvent
+from dralang.controllers.controller import Controller
+from dralang.features import FeatureGates
+
+Item: TypeAlias = tuple[Literal["pod", "claim"], str, str]
+
+FIRST_RETRY = 5
+LAST_RETRY = 1_000_000
+_MAX_BASE = 57
+_NO_TEMPLATE = "resource claim template"
+_TERMINAL = ("Succeeded", "Failed")
+
+
+def is_done(pod: Pod) -> bool:
+    """Whether the pod will not run (any more): it ended, or is deleted and never got a node."""
+    ended = pod.status.phase in _TERMINAL
+    return ended or (pod.metadata.deletion_timestamp is not None and not pod.spec.node_name)
+
+
+def generated_base(owner: str, entry: str) -> str:
+    """The `generateName` of the claim for an entry of a pod or pod group."""
+    base = f"{owner}-{entry}-"
+    if len(base) <= _MAX_BASE:
+        return base
+    return f"{owner[: len(owner) * _MAX_BASE // len(base)]}-{entry[: len(entry) * _MAX_BASE // len(base)]}"
+
+
+class ResourceClaimController(Controller[Item]):
+    """Claims from templates, reservations of pods that bypass the scheduler, and deallocation."""
+
+    name = "resourceclaim-controller"
+
+    def __init__(self, store: ObjectStore, features: FeatureGates) -> None:
+        super().__init__(store)
+        self._group_claims = features.enabled("DRAWorkloadResourceClaims")
+        self._groups = features.enabled("GenericWorkload")
+        self._pods_by_claim: dict[tuple[str, str], dict[str, None]] = {}
+        self._pods_by_template: dict[tuple[str, str], dict[str, None]] = {}
+        self._made: dict[tuple[str, str], str] = {}
+        self._retries: dict[Item, int] = {}
+        store.subscribe(self.name, self.phase, (Pod,), self._on_pod)
+        store.subscribe(self.name, self.phase, (ResourceClaim,), self._on_claim)
+        store.subscribe(self.name, self.phase, (ResourceClaimTemplate,), self._on_template)
+
+    def start(self) -> None:
+        """Look at all pods and claims."""
+        for pod in self.store.objects(Pod):
+            self._index(pod)
+            self._consider(pod, deleted=False)
+        for claim in self.store.objects(ResourceClaim):
+            self.enqueue(("claim", claim.metadata.namespace, claim.metadata.name))
+
+    def forget(self) -> None:
+        """Forget indices, retries and the claims made so far."""
+        self._pods_by_claim.clear()
+        self._pods_by_template.clear()
+        self._made.clear()
+        self._retries.clear()
+
+    # What changed.
+
+    def _on_pod(self, event: WatchEvent) -> None:
+        old, new = event.old, event.new
+        pod: Pod = new if new is not None else old
+        if not pod.spec.resource_claims and pod.status.extended_resource_claim_status is None:
+            return
+        if old is not None and (new is None or self._names_changed(old, new)):
+            self._unindex(old)
+        if new is not None and (old is None or self._names_changed(old, new)):
+            self._index(new)
+        self._consider(pod, deleted=new is None)
+
+    @staticmethod
+    def _names_changed(old: Pod, new: Pod) -> bool:
+        return (
+            old.status.resource_claim_statuses != new.status.resource_claim_statuses
+            or old.status.extended_resource_claim_status != new.status.extended_resource_claim_status
+            or old.metadata.uid != new.metadata.uid
+        )
+
+    def _index(self, pod: Pod) -> None:
+        namespace = pod.metadata.namespace
+        for name in used_claim_names(pod):
+            self._pods_by_claim.setdefault((namespace, name), {})[pod.metadata.name] = None
+        for entry in pod.spec.resource_claims:
+            if entry.resource_claim_template_name is not None:
+                key = (namespace, entry.resource_claim_template_name)
+                self._pods_by_template.setdefault(key, {})[pod.metadata.name] = None
+
+    def _unindex(self, pod: Pod) -> None:
+        namespace = pod.metadata.namespace
+        for name in used_claim_names(pod):
+            self._pods_by_claim.get((namespace, name), {}).pop(pod.metadata.name, None)
+        for entry in pod.spec.resource_claims:
+            if entry.resource_claim_template_name is not None:
+                self._pods_by_template.get((namespace, entry.resource_claim_template_name), {}).pop(
+                    pod.metadata.name, None
+                )
+
+    def _consider(self, pod: Pod, *, deleted: bool) -> None:
+        namespace = pod.metadata.namespace
+        if deleted or is_done(pod):
+            for name in used_claim_names(pod):
+                self.enqueue(("claim", namespace, name))
+        if not deleted and self._needs_work(pod):
+            self.enqueue(("pod", namespace, pod.metadata.name))
+
+    def _needs_work(self, pod: Pod) -> bool:
+        """Whether something is to be done for the pod itself: a claim to make, or one to reserve.
+
+        DEVIATES: a pod that has ended gets no reservation back (1.37 does that, and takes it away again, for ever).
+        """
+        if pod.metadata.deletion_timestamp is not None:
+            return False
+        for entry in pod.spec.resource_claims:
+            found = claim_name(pod, entry)
+            if found.problem:
+                return True
+            if found.name is None:
+                continue
+            claim = self.store.get(ResourceClaim, pod.metadata.namespace, found.name)
+            if claim is None:
+                if found.generated and not self._is_group_entry(pod, entry):
+                    return True
+                continue
+            if found.generated and ownership_problem(pod, claim, group_claims=self._group_claims):
+                continue
+            if (
+                pod.spec.node_name
+                and pod.status.phase not in _TERMINAL
+                and claim.status.allocation is not None
+                and not is_reserved_for(pod, claim, group_claims=self._group_claims)
+            ):
+                return True
+        return False
+
+    def _is_group_entry(self, pod: Pod, entry: PodResourceClaim) -> bool:
+        group = self._group_of(pod)
+        return group is not None and consumer_of(pod, group, entry).api_group == SCHEDULING_GROUP
+
+    def _group_of(self, pod: Pod) -> PodGroup | None:
+        group = pod.spec.scheduling_group
+        if not self._groups or group is None or group.pod_group_name is None:
+            return None
+        return self.store.get(PodGroup, pod.metadata.namespace, group.pod_group_name)
+
+    def _on_claim(self, event: WatchEvent) -> None:
+        claim: ResourceClaim = event.new if event.new is not None else event.old
+        namespace, name = claim.metadata.namespace, claim.metadata.name
+        if event.new is not None:
+            self.enqueue(("claim", namespace, name))
+        for pod_name in list(self._pods_by_claim.get((namespace, name), ())):
+            pod = self.store.get(Pod, namespace, pod_name)
+            if pod is not None:
+                self._consider(pod, deleted=False)
+
+    def _on_template(self, event: WatchEvent) -> None:
+        if event.new is None:
+            return
+        meta: ObjectMeta = event.new.metadata
+        for pod_name in list(self._pods_by_template.get((meta.namespace, meta.name), ())):
+            pod = self.store.get(Pod, meta.namespace, pod_name)
+            if pod is not None:
+                self._consider(pod, deleted=False)
+
+    # What is done.
+
+    def sync(self, item: Item) -> None:
+        """Work on one pod or claim; what the API server refuses is tried again later and later."""
+        kind, namespace, name = item
+        problem = self._sync_pod(namespace, name) if kind == "pod" else self._sync_claim(namespace, name)
+        if not problem:
+            self._retries.pop(item, None)
+            return
+        wait = self._retries.get(item, FIRST_RETRY)
+        self._retries[item] = min(wait * 2, LAST_RETRY)
+        self.enqueue(item, wait, far=problem == "waiting")
+
+    def _sync_pod(self, namespace: str, name: str) -> str:
+        pod = self.store.get(Pod, namespace, name)
+        if pod is None or pod.metadata.deletion_timestamp is not None:
+            return ""
+        if self._groups and pod.spec.scheduling_group is not None and self._group_of(pod) is None:
+            return ""
+        made: dict[str, str] = {}
+        for entry in pod.spec.resource_claims:
+            problem = self._make_claim(pod, entry, made)
+            if problem:
+                self.record(
+                    "Pod",
+                    namespace,
+                    name,
+                    "FailedResourceClaimCreation",
+                    f"claim for `{entry.name}` cannot be made: {problem}",
+                )
+                # A missing template needs no retry: its creation is watched.
+                return "" if problem.startswith(_NO_TEMPLATE) else "waiting"
+        if made:
+            known = {each.name: each.resource_claim_name for each in pod.status.resource_claim_statuses}
+            names = {entry: claim for entry, claim in known.items() if claim is not None} | made
+            statuses = tuple(
+                PodResourceClaimStatus(name=each, resource_claim_name=names[each]) for each in sorted(names)
+            )
+            if statuses != pod.status.resource_claim_statuses:
+                self.store.patch_status(Pod, namespace, name, resource_claim_statuses=statuses)
+        if pod.spec.node_name and pod.status.phase not in _TERMINAL:
+            return self._reserve(pod)
+        return ""
+
+    def _make_claim(self, pod: Pod, entry: PodResourceClaim, made: dict[str, str]) -> str:
+        """Make the claim of an entry unless it is there; return what stands in the way."""
+        found = claim_name(pod, entry)
+        if entry.resource_claim_template_name is None or (found.name is None and not found.problem):
+            return ""
+        namespace = pod.metadata.namespace
+        if found.name is not None:
+            claim = self.store.get(ResourceClaim, namespace, found.name)
+            if claim is not None and not ownership_problem(pod, claim, group_claims=self._group_claims):
+                return ""
+        if self._is_group_entry(pod, entry):
+            return ""
+        orphan = self._own_claim(pod, entry)
+        if orphan:
+            made[entry.name] = orphan
+            return ""
+        template = self.store.get(ResourceClaimTemplate, namespace, entry.resource_claim_template_name)
+        if template is None:
+            wanted = entry.resource_claim_template_name
+            return f'{_NO_TEMPLATE} "{wanted}": resourceclaimtemplate.resource.k8s.io "{wanted}" not found'
+        owner = OwnerReference(
+            api_version="v1", kind="Pod", name=pod.metadata.name, uid=pod.metadata.uid, controller=True
+        )
+        inner = template.spec.metadata
+        draft = ResourceClaim(
+            metadata=ObjectMeta(
+                generate_name=generated_base(pod.metadata.name, entry.name),
+                namespace=namespace,
+                labels=inner.labels,
+                annotations={**inner.annotations, POD_CLAIM_ANNOTATION: entry.name},
+                owner_references=(owner,),
+            ),
+            spec=template.spec.spec,
+        )
+        created = self.store.create(draft)
+        if isinstance(created, ApiError):
+            return f"create ResourceClaim : {created.message}"
+        made[entry.name] = created.metadata.name
+        self._made[pod.metadata.uid, entry.name] = created.metadata.name
+        self.record(
+            "ResourceClaim",
+            namespace,
+            created.metadata.name,
+            "Generated",
+            f"made from template `{template.metadata.name}` for `{entry.name}` of pod `{pod.metadata.name}`",
+            pod.metadata.name,
+        )
+        return ""
+
+    def _own_claim(self, pod: Pod, entry: PodResourceClaim) -> str:
+        """A claim made earlier for the entry, as the controller remembers it: even one that is gone by now.
+
+        Source: kubernetes controller.go, findPodResourceClaim; its cache of own writes outlives the claim.
+        """
+        made = self._made.get((pod.metadata.uid, entry.name))
+        if made is not None:
+            return made
+        for kind, namespace, name in self.store.dependents(pod.metadata.uid):
+            if kind is ResourceClaim:
+                claim = self.store.get(ResourceClaim, namespace, name)
+                if claim is not None and claim.metadata.annotations.get(POD_CLAIM_ANNOTATION) == entry.name:
+                    return name
+        return ""
+
+    def _reserve(self, pod: Pod) -> str:
+        """Reserve the allocated claims of a pod that got its node without the scheduler."""
+        namespace = pod.metadata.namespace
+        for entry in pod.spec.resource_claims:
+            found = claim_name(pod, entry)
+            if found.name is None:
+                continue
+            claim = self.store.get(ResourceClaim, namespace, found.name)
+            if claim is None:
+                return ""
+            if found.generated and ownership_problem(pod, claim, group_claims=self._group_claims):
+                return "owner"
+            if claim.status.allocation is None or is_reserved_for(pod, claim, group_claims=self._group_claims):
+                continue
+            consumer = consumer_of(pod, self._group_of(pod), entry)
+            if consumer.api_group == SCHEDULING_GROUP and not self._group_claims:
+                continue
+            status = replace(claim.status, reserved_for=(*claim.status.reserved_for, consumer))
+            written = self.store.update_status(replace(claim, status=status))
+            if isinstance(written, ApiError):
+                return written.message
+            self._record_claim(claim, "Reserved", f"reserved for pod `{pod.metadata.name}`, which has a node already")
+        return ""
+
+    def _sync_claim(self, namespace: str, name: str) -> str:
+        claim = self.store.get(ResourceClaim, namespace, name)
+        if claim is None:
+            return ""
+        reserved = claim.status.reserved_for
+        remaining = tuple(each for each in reserved if self._still_uses(namespace, each))
+        if len(remaining) < len(reserved):
+            released = self._release(claim, remaining)
+            if isinstance(released, ApiError):
+                return released.message
+            claim = released
+        elif not remaining and claim.metadata.deletion_timestamp is not None and FINALIZER in claim.metadata.finalizers:
+            finished = self._finish_deletion(claim)
+            if isinstance(finished, ApiError):
+                return finished.message
+            claim = finished
+        if not remaining:
+            return self._delete_unused(claim)
+        return ""
+
+    def _still_uses(self, namespace: str, consumer: ResourceClaimConsumerReference) -> bool:
+        if consumer.api_group == "" and consumer.resource == "pods":
+            pod = self.store.get(Pod, namespace, consumer.name)
+            return pod is not None and pod.metadata.uid == consumer.uid and not is_done(pod)
+        if self._group_claims and consumer.api_group == SCHEDULING_GROUP and consumer.resource == "podgroups":
+            group = self.store.get(PodGroup, namespace, consumer.name)
+            return group is not None and group.metadata.uid == consumer.uid
+        return True
+
+    def _release(
+        self, claim: ResourceClaim, remaining: tuple[ResourceClaimConsumerReference, ...]
+    ) -> ResourceClaim | ApiError:
+        """Drop consumers that are gone; with the last one goes the allocation."""
+        gone = [each.name for each in claim.status.reserved_for if each not in remaining]
+        frees = not remaining and FINALIZER in claim.metadata.finalizers
+        status: ResourceClaimStatus = replace(claim.status, reserved_for=remaining)
+        if frees:
+            status = replace(status, allocation=None, devices=())
+        written = self.store.update_status(replace(claim, status=status))
+        if isinstance(written, ApiError):
+            return written
+        users = ", ".join(f"`{each}`" for each in gone)
+        if frees and claim.status.allocation is not None:
+            self._record_claim(claim, "Deallocated", f"deallocated: no longer used by {users}", *gone)
+        else:
+            self._record_claim(claim, "Unreserved", f"no longer reserved for {users}", *gone)
+        if FINALIZER in written.metadata.finalizers and written.status.allocation is None:
+            return self.store.update(_without_finalizer(written))
+        return written
+
+    def _finish_deletion(self, claim: ResourceClaim) -> ResourceClaim | ApiError:
+        if claim.status.allocation is not None:
+            status = replace(claim.status, allocation=None, devices=())
+            written = self.store.update_status(replace(claim, status=status))
+            if isinstance(written, ApiError):
+                return written
+            self._record_claim(claim, "Deallocated", "deallocated: it is being deleted and nobody uses it")
+            claim = written
+        return self.store.update(_without_finalizer(claim))
+
+    def _delete_unused(self, claim: ResourceClaim) -> str:
+        """Delete a claim that was generated for a pod which will not run (any more)."""
+        owner = controller_of(claim)
+        if owner is None or owner.kind != "Pod":
+            return ""
+        namespace, name = claim.metadata.namespace, claim.metadata.name
+        pod = self.store.get(Pod, namespace, owner.name)
+        if pod is not None and (pod.metadata.uid != owner.uid or is_done(pod)):
+            refused = self.store.delete(ResourceClaim, namespace, name)
+            if refused is not None and refused.reason != "NotFound":
+                return refused.message
+        return ""
+
+    def _record_claim(self, claim: ResourceClaim, reason: str, message: str, *related: str) -> None:
+        self.record("ResourceClaim", claim.metadata.namespace, claim.metadata.name, reason, message, *related)
+
+
+def _without_finalizer(claim: ResourceClaim) -> ResourceClaim:
+    meta = claim.metadata
+    finalizers = tuple(each for each in meta.finalizers if each != FINALIZER)
+    return replace(claim, metadata=replace(meta, finalizers=finalizers))

@@ -1,0 +1,254 @@
+"""A whole simulated cluster: the store, the scheduler and the controllers on one clock.
+
+Nothing here is random and nothing looks at a real clock: the same calls give the same trace, byte for byte.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
+
+from dralang.allocator.profiles import AllocatorProfile, allocator_profile
+from dralang.api.expressions import DeviceExpressions
+from dralang.api.nodes import Node
+from dralang.api.pods import Pod
+from dralang.api.resourceclaim import ResourceClaim
+from dralang.cluster.admission import KubernetesObject
+from dralang.cluster.clock import EventQueue
+from dralang.cluster.errors import ApiError
+from dralang.cluster.journal import Journal, JournalEntry
+from dralang.cluster.store import NAMESPACED, ObjectStore
+from dralang.controllers.controller import Controller
+from dralang.controllers.garbage_collector import GarbageCollector
+from dralang.controllers.kubelet import Kubelet
+from dralang.controllers.resourceclaim import ResourceClaimController
+from dralang.features import FeatureGates
+from dralang.scheduler.dynamicresources.inventories import Inventories
+from dralang.scheduler.scheduler import Scheduler
+from dralang.scheduler.settings import DEFAULT_SETTINGS, SchedulerSettings
+
+T = TypeVar("T", bound=KubernetesObject)
+
+EVENT_LIMIT = 2_000_000
+"""How many events one call may run before it counts as never coming to rest."""
+
+
+class Environment:
+    """What simulations with the same version, gates and expressions share: it only remembers pure results.
+
+    Args:
+        features: the gates of all components.
+        expressions: compiles and evaluates device expressions.
+        quirks: faults of the version to switch on or off.
+        settings: of the scheduler.
+    """
+
+    def __init__(
+        self,
+        features: FeatureGates,
+        expressions: DeviceExpressions,
+        quirks: dict[str, bool] | None = None,
+        settings: SchedulerSettings = DEFAULT_SETTINGS,
+    ) -> None:
+        self.features = features
+        self.settings = settings
+        gates = dict.fromkeys(sorted(features.on), True)
+        self.profile: AllocatorProfile = allocator_profile(features.version, gates, quirks)
+        self.inventories = Inventories(self.profile, expressions)
+
+
+class Simulation:
+    """One cluster from its first instant on.
+
+    Args:
+        environment: version, gates, expressions.
+        manual_kubelet: pods start and end only when told to.
+        waits_for_claims: pods that bypass the scheduler start only when their claims are allocated and reserved.
+    """
+
+    def __init__(
+        self, environment: Environment, *, manual_kubelet: bool = False, waits_for_claims: bool = True
+    ) -> None:
+        self.environment = environment
+        self.events = EventQueue()
+        self.journal = Journal()
+        self.store = ObjectStore(self.events, self.journal)
+        features = environment.features
+        self.kubelet = Kubelet(self.store, manual=manual_kubelet, waits_for_claims=waits_for_claims)
+        self.claim_controller = ResourceClaimController(self.store, features)
+        self.garbage_collector = GarbageCollector(self.store, (Pod,))
+        self.scheduler = Scheduler(self.store, features, environment.inventories, environment.settings)
+        self.controllers: tuple[Controller[Any], ...] = (self.garbage_collector, self.claim_controller, self.kubelet)
+        self.on_event: Callable[[Simulation], None] | None = None
+        """Called after every single event."""
+
+    # The clock.
+
+    @property
+    def now(self) -> int:
+        """Milliseconds since the start."""
+        return self.events.now
+
+    def advance_before(self, instant: int) -> None:
+        """Let everything happen that is due before an instant, and set the clock to it."""
+        while (due := self.events.next_time()) is not None and due < instant:
+            self._step()
+        self.events.now = max(self.events.now, instant)
+
+    def advance_to(self, instant: int) -> None:
+        """Let everything happen that is due at an instant or before, with all that follows without delay."""
+        while (due := self.events.next_time()) is not None and due <= instant:
+            self._step()
+        self.events.now = max(self.events.now, instant)
+
+    def settle(self, limit: int | None = None) -> bool:
+        """Advance to the first instant after which only far timers are left.
+
+        Args:
+            limit: an instant that is not passed.
+
+        Returns:
+            Whether the cluster came to rest; False if it was still busy at the limit, or goes on for ever.
+        """
+        for _ in range(EVENT_LIMIT):
+            due = self.events.next_time()
+            if self.events.near_count == 0 and (due is None or due > self.events.now):
+                return True
+            if due is None or (limit is not None and due > limit):
+                if limit is not None:
+                    self.events.now = max(self.events.now, limit)
+                return False
+            self._step()
+        return False
+
+    def _step(self) -> None:
+        if self.events.run_next() and self.on_event is not None:
+            self.on_event(self)
+
+    # What a scenario does.
+
+    def create(self, new: T) -> T | ApiError:
+        """Create an object; its status is kept."""
+        created = self.store.create(new)
+        if not isinstance(created, ApiError):
+            self._record(type(new), created, "Created", "created")
+        return created
+
+    def load(self, objects: Iterable[KubernetesObject]) -> list[ApiError]:
+        """Create objects that exist from the start; return what was refused."""
+        results = [self.store.create(each) for each in objects]
+        return [each for each in results if isinstance(each, ApiError)]
+
+    def update(self, new: T) -> T | ApiError:
+        """Replace labels, annotations and spec of an object."""
+        updated = self.store.update(new)
+        if not isinstance(updated, ApiError):
+            self._record(type(new), updated, "Updated", "changed")
+        return updated
+
+    def update_status(self, new: T) -> T | ApiError:
+        """Replace the status of an object."""
+        updated = self.store.update_status(new)
+        if not isinstance(updated, ApiError):
+            self._record(type(new), updated, "Updated", "status changed")
+        return updated
+
+    def delete(self, kind: type[T], namespace: str, name: str, *, grace_seconds: int | None = None) -> ApiError | None:
+        """Delete an object, a pod with its own grace period unless another is given."""
+        found = self.store.get(kind, namespace if kind in NAMESPACED else "", name)
+        if found is not None:
+            self._record(kind, found, "DeletionAsked", "is to be deleted")
+        return self.store.delete(kind, namespace if kind in NAMESPACED else "", name, grace_seconds=grace_seconds)
+
+    def start_pod(self, namespace: str, name: str) -> ApiError | None:
+        """The containers of a pod start: for a manual kubelet."""
+        pod = self.store.get(Pod, namespace, name)
+        if pod is None:
+            return ApiError("NotFound", f'pods "{name}" not found')
+        self.kubelet.run(pod)
+        return None
+
+    def finish(self, namespace: str, name: str) -> ApiError | None:
+        """All containers of a pod end well."""
+        return self._end(namespace, name, "Succeeded")
+
+    def fail(self, namespace: str, name: str) -> ApiError | None:
+        """A container of a pod ends badly."""
+        return self._end(namespace, name, "Failed")
+
+    def _end(self, namespace: str, name: str, phase: str) -> ApiError | None:
+        pod = self.store.get(Pod, namespace, name)
+        if pod is None:
+            return ApiError("NotFound", f'pods "{name}" not found')
+        self.kubelet.finish(pod, phase)
+        return None
+
+    def cordon(self, node: str, *, on: bool = True) -> ApiError | None:
+        """Close a node for new pods, or open it again."""
+        found = self.store.get(Node, "", node)
+        if found is None:
+            return ApiError("NotFound", f'nodes "{node}" not found')
+        updated = self.store.update(replace(found, spec=replace(found.spec, unschedulable=on)))
+        if isinstance(updated, ApiError):
+            return updated
+        self._record(Node, updated, "Cordoned" if on else "Uncordoned", "cordoned" if on else "uncordoned")
+        return None
+
+    def uncordon(self, node: str) -> ApiError | None:
+        """Open a node for new pods again."""
+        return self.cordon(node, on=False)
+
+    # Faults.
+
+    def components(self) -> dict[str, Scheduler | Controller[Any]]:
+        """All components that can be paused, slowed down or restarted, by name."""
+        found: dict[str, Scheduler | Controller[Any]] = {each.name: each for each in self.controllers}
+        return {self.scheduler.name: self.scheduler, **found}
+
+    def pause(self, component: str) -> None:
+        """Stop a component until it is resumed."""
+        self.events.pause(component)
+
+    def resume(self, component: str) -> None:
+        """Let a paused component go on."""
+        self.events.resume(component)
+
+    def delay(self, component: str, milliseconds: int) -> None:
+        """Let a component hear of changes late from now on."""
+        self.events.slow_down(component, milliseconds)
+
+    def restart(self, component: str) -> None:
+        """Let a component lose its memory and start again."""
+        self.components()[component].restart()
+
+    # Reading.
+
+    @property
+    def trace(self) -> list[JournalEntry]:
+        """What has happened so far, in order."""
+        return self.journal.entries
+
+    def pods(self) -> list[Pod]:
+        """All pods, in the order of their creation."""
+        return self.store.objects(Pod)
+
+    def claims(self) -> list[ResourceClaim]:
+        """All claims, in the order of their creation."""
+        return self.store.objects(ResourceClaim)
+
+    def nodes(self) -> list[Node]:
+        """All nodes, in the order of their creation."""
+        return self.store.objects(Node)
+
+    def pod(self, namespace: str, name: str) -> Pod | None:
+        """A pod, or None."""
+        return self.store.get(Pod, namespace, name)
+
+    def claim(self, namespace: str, name: str) -> ResourceClaim | None:
+        """A claim, or None."""
+        return self.store.get(ResourceClaim, namespace, name)
+
+    def _record(self, kind: type[Any], found: KubernetesObject, reason: str, message: str) -> None:
+        meta = found.metadata
+        entry = JournalEntry(self.events.now, "scenario", kind.__name__, meta.namespace, meta.name, reason, message)
+        self.journal.record(entry)

@@ -1,0 +1,1 @@
+"""The model of kube-scheduler: queues, the scheduling cycle with its plugins, preemption and binding."""

@@ -1,0 +1,299 @@
+"""One attempt to find a node for one pod: PreFilter, Filter, PostFilter, Score.
+
+Source: kubernetes pkg/scheduler/schedule_one.go, pkg/scheduler/framework/runtime/framework.go,
+pkg/scheduler/framework/sorted_nodes.go.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+from dralang.scheduler.framework import SUCCESS, Code, CycleState, Diagnosis, Plugin, Status
+from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
+from dralang.scheduler.nominator import PodNominator
+
+NO_NODES = "no nodes available to schedule pods"
+MIN_FEASIBLE_NODES = 100
+MIN_PERCENTAGE = 5
+
+
+class Found(NamedTuple):
+    """A node for the pod.
+
+    Attributes:
+        node: its name.
+        scores: the total score of every node that fits, in the order of the search; empty if only one does.
+    """
+
+    node: str
+    scores: tuple[tuple[str, int], ...] = ()
+
+
+class NotFound(NamedTuple):
+    """No node for the pod.
+
+    Attributes:
+        diagnosis: why.
+        nominated: the node to nominate; empty to end a nomination, None to leave it.
+    """
+
+    diagnosis: Diagnosis
+    nominated: str | None
+
+
+class Failed(NamedTuple):
+    """The attempt itself failed, or there are no nodes at all.
+
+    Attributes:
+        message: why.
+        rejected: whether the pod counts as rejected (no nodes) rather than failed.
+    """
+
+    message: str
+    rejected: bool = False
+
+
+Answer: TypeAlias = Found | NotFound | Failed
+
+
+class SchedulingAlgorithm:
+    """Finds nodes. The cursor of the search is its only state.
+
+    Args:
+        plugins: in the order of the profile.
+        cache: the nodes.
+        nominator: who is meant for which node.
+        percentage: share of the nodes that must be found to fit, 0 for what the size of the cluster suggests.
+    """
+
+    def __init__(
+        self, plugins: Sequence[Plugin], cache: NodeCache, nominator: PodNominator, *, percentage: int = 0
+    ) -> None:
+        self._pre_filters = [plugin for plugin in plugins if plugin.has_pre_filter]
+        self._filters = [plugin for plugin in plugins if plugin.has_filter]
+        self._adders = [plugin for plugin in plugins if plugin.has_add_pod]
+        self._post_filters = [plugin for plugin in plugins if plugin.has_post_filter]
+        self._scores = [plugin for plugin in plugins if plugin.has_score]
+        self._cache = cache
+        self._nominator = nominator
+        self._percentage = percentage
+        self._next_start = 0
+
+    def schedule(self, state: CycleState, info: PodInfo) -> Answer:
+        """Find the best node for a pod."""
+        nodes = self._cache.nodes()
+        if not nodes:
+            return Failed(NO_NODES, rejected=True)
+        diagnosis = Diagnosis(len(nodes))
+        feasible = self.feasible_nodes(state, info, nodes, diagnosis)
+        if isinstance(feasible, Status):
+            return Failed(feasible.message)
+        if not feasible:
+            nominated = self._post_filter(state, info, diagnosis)
+            return NotFound(diagnosis, nominated)
+        if len(feasible) == 1:
+            return Found(feasible[0].name)
+        return self._best(state, info, feasible)
+
+    # PreFilter and Filter.
+
+    def feasible_nodes(
+        self, state: CycleState, info: PodInfo, nodes: list[NodeInfo], diagnosis: Diagnosis
+    ) -> list[NodeInfo] | Status:
+        """The nodes that pass all filters, or the error that ended the search."""
+        status, names, restricting = self.pre_filter(state, info, nodes)
+        diagnosis.rejectors = frozenset(restricting)
+        if not status.is_success:
+            if not status.is_rejected:
+                return status
+            diagnosis.statuses.absent = status
+            diagnosis.pre_filter_message = status.message
+            if status.plugin:
+                diagnosis.rejectors = frozenset({status.plugin})
+            return []
+        nominated = self._cache.node(info.pod.status.nominated_node_name)
+        if nominated is not None:
+            found = self._search(state, info, [nominated], diagnosis)
+            if not isinstance(found, Status) and found:
+                return found
+        candidates = nodes
+        if names is not None:
+            candidates = [node for node in nodes if node.name in names]
+            text = f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(restricting))}]"
+            diagnosis.statuses.absent = Status(Code.UNRESOLVABLE, text)
+        found = self._search(state, info, candidates, diagnosis)
+        if isinstance(found, Status):
+            return found
+        processed = len(found) + len(diagnosis.statuses.own)
+        self._next_start = (self._next_start + processed) % len(nodes)
+        return found
+
+    def pre_filter(
+        self, state: CycleState, info: PodInfo, nodes: Sequence[NodeInfo]
+    ) -> tuple[Status, frozenset[str] | None, list[str]]:
+        """Run all PreFilter plugins; the result may restrict the nodes, and says which plugins did."""
+        skipped: set[str] = set()
+        names: frozenset[str] | None = None
+        restricting: list[str] = []
+        rejected: Status | None = None
+        for plugin in self._pre_filters:
+            status, own = plugin.pre_filter(state, info, nodes)
+            if status.code is Code.SKIP:
+                skipped.add(plugin.name)
+                continue
+            if status.code is Code.UNRESOLVABLE:
+                return status.by(plugin.name), None, []
+            if status.code is Code.UNSCHEDULABLE:
+                rejected = status.by(plugin.name)
+                continue
+            if status.code is Code.ERROR:
+                text = f'running PreFilter plugin "{plugin.name}": {status.message}'
+                return Status(Code.ERROR, text, plugin=plugin.name), None, []
+            if own is not None:
+                restricting.append(plugin.name)
+                names = own if names is None else names & own
+                if not names:
+                    return _unsatisfied(restricting), None, restricting
+        state.skipped = frozenset(skipped)
+        return rejected if rejected is not None else SUCCESS, names, restricting
+
+    def _search(
+        self, state: CycleState, info: PodInfo, nodes: list[NodeInfo], diagnosis: Diagnosis
+    ) -> list[NodeInfo] | Status:
+        count = len(nodes)
+        if not count:
+            return []
+        wanted = self._nodes_to_find(count)
+        start = self._next_start % count
+        feasible: list[NodeInfo] = []
+        rejectors = set(diagnosis.rejectors)
+        filters = [plugin for plugin in self._filters if plugin.name not in state.skipped]
+        for index in range(count):
+            node = nodes[(start + index) % count]
+            status = self.filter(state, info, node, filters)
+            if status.code is Code.SUCCESS:
+                feasible.append(node)
+                if len(feasible) >= wanted:
+                    break
+            elif status.code is Code.ERROR:
+                return status
+            else:
+                diagnosis.statuses.own[node.name] = status
+                rejectors.add(status.plugin)
+        diagnosis.rejectors = frozenset(rejectors)
+        return feasible
+
+    def _nodes_to_find(self, count: int) -> int:
+        if count < MIN_FEASIBLE_NODES:
+            return count
+        percentage = self._percentage or max(50 - count // 125, MIN_PERCENTAGE)
+        if percentage >= 100:
+            return count
+        return max(count * percentage // 100, MIN_FEASIBLE_NODES)
+
+    def filter(
+        self, state: CycleState, info: PodInfo, node: NodeInfo, filters: Sequence[Plugin] | None = None
+    ) -> Status:
+        """Run the filters on a node, first as if the pods nominated to it were there already."""
+        if filters is None:
+            filters = [plugin for plugin in self._filters if plugin.name not in state.skipped]
+        others = [
+            other
+            for other in self._nominator.pods_for(node.name)
+            if other.priority >= info.priority and other.uid != info.uid
+        ]
+        if others:
+            tried_node, tried_state = node.clone(), state.clone()
+            for other in others:
+                tried_node.add_pod(other)
+                status = self.add_pod(tried_state, info, other, tried_node)
+                if not status.is_success:
+                    return Status(Code.ERROR, status.message, plugin=status.plugin)
+            status = self._run_filters(tried_state, info, tried_node, filters)
+            if not status.is_success:
+                return status
+        return self._run_filters(state, info, node, filters)
+
+    def _run_filters(self, state: CycleState, info: PodInfo, node: NodeInfo, filters: Sequence[Plugin]) -> Status:
+        for plugin in filters:
+            status = plugin.filter(state, info, node)
+            if status.code is Code.SUCCESS:
+                continue
+            if status.code is Code.ERROR:
+                text = f'running "{plugin.name}" filter plugin: {status.message}'
+                return Status(Code.ERROR, text, plugin=plugin.name)
+            return status.by(plugin.name)
+        return SUCCESS
+
+    def add_pod(self, state: CycleState, info: PodInfo, other: PodInfo, node: NodeInfo) -> Status:
+        """Tell the plugins that another pod is assumed to run on the node."""
+        for plugin in self._adders:
+            if plugin.name not in state.skipped:
+                status = plugin.add_pod(state, info, other, node)
+                if not status.is_success:
+                    return status.by(plugin.name)
+        return SUCCESS
+
+    def remove_pod(self, state: CycleState, info: PodInfo, other: PodInfo, node: NodeInfo) -> Status:
+        """Tell the plugins that a pod is assumed to be gone from the node."""
+        for plugin in self._adders:
+            if plugin.name not in state.skipped:
+                status = plugin.remove_pod(state, info, other, node)
+                if not status.is_success:
+                    return status.by(plugin.name)
+        return SUCCESS
+
+    # PostFilter and Score.
+
+    def _post_filter(self, state: CycleState, info: PodInfo, diagnosis: Diagnosis) -> str | None:
+        reasons: list[str] = []
+        nominated: str | None = None
+        for plugin in self._post_filters:
+            status, node = plugin.post_filter(state, info, diagnosis.statuses)
+            if status.code in (Code.SUCCESS, Code.UNRESOLVABLE):
+                diagnosis.post_filter_message = status.message
+                return node
+            if status.code is Code.ERROR:
+                diagnosis.post_filter_message = status.message
+                return None
+            if node is not None:
+                nominated = node
+            reasons += status.reasons
+        diagnosis.post_filter_message = ", ".join(reasons)
+        return nominated
+
+    def _best(self, state: CycleState, info: PodInfo, nodes: list[NodeInfo]) -> Found:
+        totals = [0] * len(nodes)
+        for plugin in self._scores:
+            if plugin.pre_score(state, info, nodes).code is Code.SKIP:
+                continue
+            scores = plugin.normalize([plugin.score(state, info, node) for node in nodes])
+            for index, score in enumerate(scores):
+                totals[index] += score * plugin.weight
+        best = first_of_heap(totals)
+        return Found(nodes[best].name, tuple((node.name, total) for node, total in zip(nodes, totals, strict=True)))
+
+
+def first_of_heap(scores: Sequence[int]) -> int:
+    """The index of the highest score; among equals the one that Go's heap puts at the root.
+
+    Source: Go container/heap Init and kubernetes pkg/scheduler/framework/sorted_nodes.go.
+    """
+    order = list(range(len(scores)))
+    count = len(order)
+    for top in range(count // 2 - 1, -1, -1):
+        parent = top
+        while (child := 2 * parent + 1) < count:
+            if child + 1 < count and scores[order[child + 1]] > scores[order[child]]:
+                child += 1
+            if scores[order[child]] <= scores[order[parent]]:
+                break
+            order[parent], order[child] = order[child], order[parent]
+            parent = child
+    return order[0]
+
+
+def _unsatisfied(plugins: list[str]) -> Status:
+    if len(plugins) == 1:
+        return Status(Code.UNRESOLVABLE, f"node(s) didn't satisfy plugin {plugins[0]}")
+    listed = " ".join(sorted(plugins))
+    return Status(Code.UNRESOLVABLE, f"node(s) didn't satisfy plugin(s) [{listed}] simultaneously")

@@ -1,0 +1,1 @@
+"""The DynamicResources plugin: one module per concern, `plugin` ties them to the extension points."""

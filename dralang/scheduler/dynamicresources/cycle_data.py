@@ -1,0 +1,98 @@
+"""What the plugin keeps for one scheduling cycle of one pod."""
+
+from dralang.allocator.allocate import Attempt
+from dralang.allocator.inventory import Inventory
+from dralang.allocator.state import AllocatedState
+from dralang.api.affinity import NodeSelector
+from dralang.api.allocation import AllocationResult
+from dralang.api.pods import ContainerExtendedResourceRequest, NodeAllocatableResourceClaimStatus
+from dralang.api.resourceclaim import ResourceClaim
+from dralang.scheduler.framework import StateKey
+
+
+class NodeAllocation:
+    """What the pod would get on one node.
+
+    Attributes:
+        results: one allocation per claim that is to be allocated, in the order of the claims.
+        special: the claim for extended resources as this node needs it.
+        mappings: which container uses which of its requests.
+        footprint: what the devices add to the requests of the pod.
+    """
+
+    __slots__ = ("footprint", "mappings", "results", "special")
+
+    def __init__(
+        self,
+        results: tuple[AllocationResult, ...],
+        special: ResourceClaim | None,
+        mappings: tuple[ContainerExtendedResourceRequest, ...],
+        footprint: tuple[NodeAllocatableResourceClaimStatus, ...],
+    ) -> None:
+        self.results = results
+        self.special = special
+        self.mappings = mappings
+        self.footprint = footprint
+
+
+class StateData:
+    """The cycle of one pod.
+
+    Attributes:
+        claims: of the pod, in order; the one for extended resources comes last. Binding replaces them by what the API
+            server returned.
+        special: whether the last claim is the one for extended resources.
+        selectors: where each allocated claim can be used.
+        extended: the extended resources that the pod requests.
+        inventory, allocated: what the allocator works on; None if nothing is to be allocated.
+        attempt: the allocator with the claims, if they are the same on all nodes.
+        nodes: what the pod would get, by node.
+        unavailable: the claims that some node refused although it could have been allocated there.
+        reserved: the allocations chosen by Reserve, by index of the claim.
+    """
+
+    __slots__ = (
+        "allocated",
+        "attempt",
+        "claims",
+        "extended",
+        "inventory",
+        "nodes",
+        "reserved",
+        "selectors",
+        "special",
+        "unavailable",
+    )
+
+    def __init__(self) -> None:
+        self.claims: list[ResourceClaim] = []
+        self.special = False
+        self.selectors: dict[int, NodeSelector] = {}
+        self.extended: dict[str, int] = {}
+        self.inventory: Inventory | None = None
+        self.allocated: AllocatedState | None = None
+        self.attempt: Attempt | None = None
+        self.nodes: dict[str, NodeAllocation] = {}
+        self.unavailable: set[int] = set()
+        self.reserved: dict[int, AllocationResult] = {}
+
+    def clone(self) -> "StateData":
+        """The same object: up to 1.38 other pods do not change what the devices of this one would be."""
+        return self
+
+    @property
+    def special_claim(self) -> ResourceClaim | None:
+        """The claim for extended resources."""
+        return self.claims[-1] if self.special else None
+
+    @property
+    def user_claims(self) -> list[ResourceClaim]:
+        """The claims that the pod names."""
+        return self.claims[:-1] if self.special else self.claims
+
+    def to_allocate(self) -> list[int]:
+        """The indices of the claims without an allocation."""
+        return [index for index, claim in enumerate(self.claims) if claim.status.allocation is None]
+
+
+STATE: StateKey[StateData] = StateKey("DynamicResources")

@@ -1,0 +1,213 @@
+"""What the scheduler knows of claims, slices and classes: its informers, its assumptions, and what is in flight.
+
+Source: kubernetes pkg/scheduler/framework/plugins/dynamicresources/dra_manager.go, allocateddevices.go,
+pkg/scheduler/util/assumecache.
+"""
+
+from collections.abc import Callable
+
+from dralang.allocator.inventory import Inventory
+from dralang.allocator.state import AllocatedState
+from dralang.api.allocation import AllocationResult
+from dralang.api.deviceclass import DeviceClass
+from dralang.api.devicetaintrule import DeviceTaintRule
+from dralang.api.resourceclaim import ResourceClaim
+from dralang.api.resourceslice import ResourceSlice
+from dralang.scheduler.dynamicresources.class_names import ClassNames
+from dralang.scheduler.dynamicresources.inventories import Inventories
+from dralang.scheduler.dynamicresources.taint_rules import with_rules
+
+ClaimKey = tuple[str, str]
+ClaimWatcher = Callable[[ResourceClaim | None, ResourceClaim | None], None]
+
+
+class DRAManager:
+    """The scheduler's view of everything that has to do with devices. Only the scheduler and its plugin change it.
+
+    Args:
+        inventories: prepares slices and classes.
+        taint_rules: whether DeviceTaintRules count.
+        recomputes_names: see `ClassNames`.
+    """
+
+    def __init__(self, inventories: Inventories, *, taint_rules: bool, recomputes_names: bool) -> None:
+        self._inventories = inventories
+        self._uses_rules = taint_rules
+        self.names = ClassNames(recomputes=recomputes_names)
+        self._claims: dict[ClaimKey, ResourceClaim] = {}
+        self._informed: dict[ClaimKey, ResourceClaim] = {}
+        self._pending: dict[str, tuple[ResourceClaim, AllocationResult]] = {}
+        self._counted: dict[str, AllocationResult] = {}
+        self._state = AllocatedState.of((), inventories.profile.features)
+        self._slices: dict[str, ResourceSlice] = {}
+        self._tainted: dict[str, ResourceSlice] = {}
+        self._rules: dict[str, DeviceTaintRule] = {}
+        self._classes: dict[str, DeviceClass] = {}
+        self._inventory: Inventory | None = None
+        self.shares = 0
+        """How many shares were numbered so far."""
+
+    # Claims.
+
+    def claim(self, namespace: str, name: str) -> ResourceClaim | None:
+        """The newest version of a claim, assumed ones included."""
+        return self._claims.get((namespace, name))
+
+    def claims(self) -> list[ResourceClaim]:
+        """All claims in the order in which they came."""
+        return list(self._claims.values())
+
+    def inform(self, old: ResourceClaim | None, new: ResourceClaim | None) -> tuple[bool, ResourceClaim | None]:
+        """The informer saw a change; return whether it is news, and what was known before."""
+        if new is None:
+            assert old is not None
+            key = (old.metadata.namespace, old.metadata.name)
+            self._informed.pop(key, None)
+            known = self._claims.pop(key, None)
+            self._recount(old.metadata.uid, None)
+            return True, known if known is not None else old
+        key = (new.metadata.namespace, new.metadata.name)
+        self._informed[key] = new
+        return self._store(key, new)
+
+    def assume(self, claim: ResourceClaim) -> tuple[bool, ResourceClaim | None]:
+        """Use what an API call returned before the informer sees it."""
+        key = (claim.metadata.namespace, claim.metadata.name)
+        if key not in self._claims:
+            return False, None
+        return self._store(key, claim)
+
+    def _store(self, key: ClaimKey, claim: ResourceClaim) -> tuple[bool, ResourceClaim | None]:
+        known = self._claims.get(key)
+        if (
+            known is not None
+            and known.metadata.uid == claim.metadata.uid
+            and int(known.metadata.resource_version) >= int(claim.metadata.resource_version)
+        ):
+            return False, known
+        if known is not None and known.metadata.uid != claim.metadata.uid:
+            self._recount(known.metadata.uid, None)
+        self._claims[key] = claim
+        self._recount(claim.metadata.uid, claim)
+        return True, known
+
+    def restore(self, namespace: str, name: str) -> tuple[bool, ResourceClaim | None, ResourceClaim | None]:
+        """Drop what was assumed of a claim; return whether that changed anything, with before and after."""
+        key = (namespace, name)
+        known, informed = self._claims.get(key), self._informed.get(key)
+        if known is None or informed is None or known is informed:
+            return False, known, informed
+        self._claims[key] = informed
+        self._recount(informed.metadata.uid, informed)
+        return True, known, informed
+
+    # Allocations.
+
+    def pending(self, uid: str) -> AllocationResult | None:
+        """The allocation of a claim that is not written yet."""
+        found = self._pending.get(uid)
+        return found[1] if found is not None else None
+
+    def reserve(self, claim: ResourceClaim, allocation: AllocationResult) -> None:
+        """From now on the devices count as taken, although nothing is written."""
+        self._pending[claim.metadata.uid] = (claim, allocation)
+        self._recount(claim.metadata.uid, self._claims.get((claim.metadata.namespace, claim.metadata.name)))
+
+    def settle(self, uid: str) -> bool:
+        """The allocation is written, or given up; return whether there was one in flight."""
+        found = self._pending.pop(uid, None)
+        if found is None:
+            return False
+        claim = found[0]
+        self._recount(uid, self._claims.get((claim.metadata.namespace, claim.metadata.name)))
+        return True
+
+    @property
+    def state(self) -> AllocatedState:
+        """What is taken: written, assumed and in flight, each claim once."""
+        return self._state
+
+    def _recount(self, uid: str, claim: ResourceClaim | None) -> None:
+        wanted: AllocationResult | None = None
+        holder: ResourceClaim | None = None
+        if claim is not None and claim.metadata.uid == uid and claim.status.allocation is not None:
+            holder, wanted = claim, claim.status.allocation
+        elif uid in self._pending:
+            holder, wanted = self._pending[uid]
+        counted = self._counted.get(uid)
+        if wanted is counted or (wanted is not None and wanted == counted):
+            return
+        if counted is not None:
+            del self._counted[uid]
+            self._state = self._state.without_allocation(counted)
+        if wanted is not None and holder is not None:
+            self._counted[uid] = wanted
+            self._state = self._state.with_allocation(f"{holder.metadata.namespace}/{holder.metadata.name}", wanted)
+
+    # Slices, rules and classes.
+
+    def slices(self) -> list[ResourceSlice]:
+        """The slices with all taints, in the order in which they came."""
+        return [self._tainted[name] for name in self._slices]
+
+    def inform_slice(self, old: ResourceSlice | None, new: ResourceSlice | None) -> None:
+        """The informer saw a change of a slice."""
+        if new is None:
+            assert old is not None
+            name = old.metadata.name
+            self._slices.pop(name, None)
+            self._tainted.pop(name, None)
+            if self._inventory is not None:
+                self._inventory = self._inventory.without_slice(name)
+            return
+        self._slices[new.metadata.name] = new
+        self._taint(new)
+
+    def _taint(self, slice_: ResourceSlice) -> bool:
+        """Apply the rules to a slice; return whether that gave something new."""
+        name = slice_.metadata.name
+        before = self._tainted.get(name)
+        after = with_rules(slice_, self._ordered_rules()) if self._rules else slice_
+        self._tainted[name] = after
+        if self._inventory is not None and (before is None or before.spec is not after.spec):
+            self._inventory = self._inventory.with_slice(after)
+        return before is None or before.spec != after.spec
+
+    def _ordered_rules(self) -> list[DeviceTaintRule]:
+        return [self._rules[name] for name in sorted(self._rules)]
+
+    def inform_rule(self, old: DeviceTaintRule | None, new: DeviceTaintRule | None) -> list[ResourceSlice]:
+        """The informer saw a change of a rule; return the slices whose taints changed."""
+        if not self._uses_rules:
+            return []
+        if old is not None:
+            self._rules.pop(old.metadata.name, None)
+        if new is not None:
+            self._rules[new.metadata.name] = new
+        if old is not None and new is not None and old.spec == new.spec:
+            return []
+        return [self._tainted[name] for name, slice_ in list(self._slices.items()) if self._taint(slice_)]
+
+    def inform_class(self, old: DeviceClass | None, new: DeviceClass | None) -> None:
+        """The informer saw a change of a class."""
+        self.names.update(old, new)
+        if new is None:
+            assert old is not None
+            self._classes.pop(old.metadata.name, None)
+            if self._inventory is not None:
+                self._inventory = self._inventory.without_class(old.metadata.name)
+            return
+        self._classes[new.metadata.name] = new
+        if self._inventory is not None:
+            self._inventory = self._inventory.with_class(new)
+
+    def has_class(self, name: str) -> bool:
+        """Whether a class exists."""
+        return name in self._classes
+
+    @property
+    def inventory(self) -> Inventory:
+        """Slices and classes, prepared for the allocator."""
+        if self._inventory is None:
+            self._inventory = self._inventories.of(self.slices(), self._classes.values())
+        return self._inventory

@@ -1,0 +1,397 @@
+"""The DynamicResources plugin: which node can serve the claims of a pod?
+
+Source: kubernetes pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go.
+"""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from dralang.allocator.allocate import Attempt
+from dralang.allocator.node_selection import selector_matches
+from dralang.allocator.outcome import Allocated, FatalError, GaveUp, NodeError, Outcome
+from dralang.api.allocation import AllocationResult
+from dralang.api.pods import ContainerExtendedResourceRequest, Pod
+from dralang.api.resourceclaim import ResourceClaim
+from dralang.cluster.clock import EventQueue
+from dralang.cluster.errors import ApiError
+from dralang.cluster.journal import JournalEntry
+from dralang.cluster.podclaims import is_reserved_for
+from dralang.cluster.store import ObjectStore
+from dralang.features import FeatureGates
+from dralang.scheduler.cluster_event import ClusterEvent, EventKind
+from dralang.scheduler.dynamicresources.binding_conditions import is_timed_out, readiness
+from dralang.scheduler.dynamicresources.claims import claim_change_helps, pod_claims
+from dralang.scheduler.dynamicresources.cycle_data import STATE, NodeAllocation, StateData
+from dralang.scheduler.dynamicresources.extended_resources import (
+    leftover_claim,
+    mapped_requests,
+    requests_and_mappings,
+    served_by_devices,
+    special_claim,
+)
+from dralang.scheduler.dynamicresources.manager import DRAManager
+from dralang.scheduler.framework import SKIP, SUCCESS, Code, CycleState, NodeStatuses, Plugin, Status
+from dralang.scheduler.node_info import NodeInfo, PodInfo
+
+OPTIONAL_NODE_OPERATIONS = "DRAOptionalNodeOperations"
+_REJECTED_BY_NODE = Status(Code.UNRESOLVABLE, "resourceclaim not available on the node")
+_CANNOT_ALLOCATE = Status(Code.UNRESOLVABLE, "cannot allocate all claims")
+_CANNOT_FIT = Status(Code.UNRESOLVABLE, "cannot fit resource")
+_LEFTOVER = Status(Code.UNRESOLVABLE, "cannot schedule extended resource claim")
+
+
+class DynamicResources(Plugin):
+    """Claims at every extension point."""
+
+    name = "DynamicResources"
+    weight = 2
+    has_pre_filter = True
+    has_filter = True
+    has_score = True
+    has_post_filter = True
+    has_reserve = True
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        manager: DRAManager,
+        features: FeatureGates,
+        *,
+        binding_timeout: int,
+    ) -> None:
+        self._store = store
+        self._events: EventQueue = store.events
+        self.manager = manager
+        self.group_claims = features.enabled("DRAWorkloadResourceClaims")
+        self.waits_for_devices = features.enabled("DRADeviceBindingConditions") and features.enabled(
+            "DRAResourceClaimDeviceStatus"
+        )
+        self._extended = features.enabled("DRAExtendedResource")
+        self.node_allocatable = features.enabled("DRANodeAllocatableResources")
+        self.binding_timeout = binding_timeout
+
+    # Queueing.
+
+    def pre_enqueue(self, pod: Pod) -> Status:
+        """All claims must be there."""
+        if not pod.spec.resource_claims:
+            return SUCCESS
+        claims = pod_claims(pod, self.manager, group_claims=self.group_claims)
+        return Status(Code.UNRESOLVABLE, claims) if isinstance(claims, str) else SUCCESS
+
+    def helps(self, event: ClusterEvent, info: PodInfo) -> bool:
+        """Claims, slices and classes; nodes that are new, labelled or sized anew."""
+        match event.kind:
+            case EventKind.CLAIM_CHANGED:
+                return claim_change_helps(event, info.pod, self.manager, group_claims=self.group_claims)
+            case EventKind.TARGET_POD_UPDATED:
+                return self._own_claims_appeared(event)
+            case EventKind.NODE_ADDED | EventKind.SLICE_CHANGED | EventKind.CLASS_CHANGED:
+                return True
+            case EventKind.NODE_UPDATED:
+                return "labels" in event.aspects or "allocatable" in event.aspects
+            case _:
+                return False
+
+    def _own_claims_appeared(self, event: ClusterEvent) -> bool:
+        old, new = event.old.status, event.new.status
+        if (
+            old.resource_claim_statuses == new.resource_claim_statuses
+            and old.extended_resource_claim_status == new.extended_resource_claim_status
+        ):
+            return False
+        return not isinstance(pod_claims(event.new, self.manager, group_claims=self.group_claims), str)
+
+    # Filtering.
+
+    def pre_filter(
+        self, state: CycleState, info: PodInfo, nodes: Sequence[NodeInfo]
+    ) -> tuple[Status, frozenset[str] | None]:
+        """Collect the claims and check what does not depend on a node."""
+        data = StateData()
+        state.write(STATE, data)
+        found = pod_claims(info.pod, self.manager, group_claims=self.group_claims)
+        if isinstance(found, str):
+            return Status(Code.UNRESOLVABLE, found), None
+        claims = found
+        special = self._special_claim(info, data)
+        if special is not None:
+            claims = [*claims, special]
+        if not claims:
+            return SKIP, None
+        open_claims = 0
+        for index, claim in enumerate(claims):
+            allocation = claim.status.allocation
+            if allocation is not None:
+                if allocation.node_selector is not None:
+                    data.selectors[index] = allocation.node_selector
+                continue
+            open_claims += 1
+            name = f"{claim.metadata.namespace}/{claim.metadata.name}"
+            if self.manager.pending(claim.metadata.uid) is not None:
+                text = f"resource claim {name} is in the process of being allocated"
+                return Status(Code.UNRESOLVABLE, text), None
+            if claim is not special:
+                problem = self._class_problem(claim, name)
+                if problem is not None:
+                    return problem, None
+        if open_claims:
+            data.inventory = self.manager.inventory
+            data.allocated = self.manager.state
+            if special is None:
+                data.attempt = Attempt(data.inventory, data.allocated, [each for each in claims if is_open(each)])
+        # INVARIANT: only a cycle that got here has claims; after a rejection PostFilter finds nothing to do.
+        data.claims = claims
+        data.special = special is not None
+        return SUCCESS, None
+
+    def _special_claim(self, info: PodInfo, data: StateData) -> ResourceClaim | None:
+        if not self._extended:
+            return None
+        wanted = mapped_requests(info, self.manager.names)
+        if not wanted:
+            return None
+        data.extended = wanted
+        leftover = leftover_claim(info.pod, self.manager.claims())
+        return leftover if leftover is not None else special_claim(info.pod)
+
+    def _class_problem(self, claim: ResourceClaim, name: str) -> Status | None:
+        for request in claim.spec.devices.requests:
+            if request.exactly is not None:
+                wanted = [(request.name, request.exactly.device_class_name)]
+            elif request.first_available:
+                wanted = [(f"{request.name}/{each.name}", each.device_class_name) for each in request.first_available]
+            else:
+                text = f"resource claim {name}, request {request.name}: unknown request type"
+                return Status(Code.UNRESOLVABLE, text)
+            for label, class_name in wanted:
+                if not class_name:
+                    return Status(Code.ERROR, f"request {label}: unsupported request type")
+                if not self.manager.has_class(class_name):
+                    return Status(Code.UNRESOLVABLE, f"request {label}: device class {class_name} does not exist")
+        return None
+
+    def filter(self, state: CycleState, info: PodInfo, node: NodeInfo) -> Status:
+        """Can the node serve the claims?"""
+        data = state.read(STATE)
+        if data is None or not data.claims:
+            return SUCCESS
+        special: ResourceClaim | None = None
+        mappings: tuple[ContainerExtendedResourceRequest, ...] = ()
+        if data.special:
+            answer = self._special_claim_for(data, info, node)
+            if isinstance(answer, Status):
+                return answer
+            special, mappings = answer
+            if special is None and not data.user_claims:
+                return SUCCESS
+        unavailable = [
+            index for index, claim in enumerate(data.claims) if not self._is_usable(data, index, claim, node)
+        ]
+        results: tuple[AllocationResult, ...] = ()
+        attempt = self.attempt_for(data, special)
+        if attempt is not None:
+            outcome = attempt.on(node.api, self.manager.shares + 1)
+            if not isinstance(outcome, Allocated):
+                return _refusal(outcome, node.name)
+            results = outcome.results
+        if unavailable:
+            data.unavailable.update(unavailable)
+            return _REJECTED_BY_NODE
+        if data.inventory is not None:
+            data.nodes[node.name] = NodeAllocation(results, special, mappings, ())
+        return SUCCESS
+
+    @staticmethod
+    def attempt_for(data: StateData, special: ResourceClaim | None) -> Attempt | None:
+        """The allocator for the open claims; the claim for extended resources is a different one on each node."""
+        if data.attempt is not None or data.inventory is None or data.allocated is None:
+            return data.attempt
+        claims = [claim for claim in data.user_claims if is_open(claim)]
+        return Attempt(data.inventory, data.allocated, claims if special is None else [*claims, special])
+
+    def _special_claim_for(
+        self, data: StateData, info: PodInfo, node: NodeInfo
+    ) -> Status | tuple[ResourceClaim | None, tuple[ContainerExtendedResourceRequest, ...]]:
+        special = data.special_claim
+        assert special is not None
+        if special.spec.devices.requests:
+            return _LEFTOVER
+        served = served_by_devices(data.extended, node, self.manager.names)
+        if served is None:
+            return _CANNOT_FIT
+        if not served and not data.user_claims:
+            return None, ()
+        requests, mappings = requests_and_mappings(info.pod, served)
+        devices = replace(special.spec.devices, requests=requests)
+        return replace(special, spec=replace(special.spec, devices=devices)), mappings
+
+    def _is_usable(self, data: StateData, index: int, claim: ResourceClaim, node: NodeInfo) -> bool:
+        """Whether an allocated claim can be used on the node; one that is to be allocated always can."""
+        allocation = claim.status.allocation
+        if allocation is None:
+            return True
+        selector = data.selectors.get(index)
+        if selector is not None and not selector_matches(selector, node.api):
+            return False
+        if (
+            any(result.skip_node_operations for result in allocation.devices.results)
+            and OPTIONAL_NODE_OPERATIONS not in node.api.status.declared_features
+        ):
+            return False
+        if self.waits_for_devices:
+            ready = readiness(claim)
+            if ready.state == "failed":
+                return False
+            if ready.state == "waiting" and is_timed_out(claim, self._events.now, self.binding_timeout):
+                return False
+        return True
+
+    def post_filter(self, state: CycleState, info: PodInfo, statuses: NodeStatuses) -> tuple[Status, str | None]:
+        """Give up one allocation that only this pod could use and that no node accepts."""
+        data = state.read(STATE)
+        if data is None or not data.claims:
+            return Status(Code.UNSCHEDULABLE), None
+        for index in sorted(data.unavailable):
+            claim = data.claims[index]
+            users = claim.status.reserved_for
+            if not users or (len(users) == 1 and users[0].uid == info.uid):
+                return self._deallocate(claim, info), None
+        special = data.special_claim
+        if special is not None and special.spec.devices.requests:
+            return self._delete_leftover(special), None
+        return Status(Code.UNSCHEDULABLE), None
+
+    def _deallocate(self, claim: ResourceClaim, info: PodInfo) -> Status:
+        status = replace(claim.status, reserved_for=(), allocation=None, devices=())
+        written = self._store.update_status(replace(claim, status=status))
+        if isinstance(written, ApiError):
+            return Status(Code.ERROR, written.message)
+        meta = claim.metadata
+        text = f"deallocated: no node accepts it for pod `{info.pod.metadata.name}`"
+        entry = JournalEntry(
+            self._events.now, "scheduler", "ResourceClaim", meta.namespace, meta.name, "Deallocated", text
+        )
+        self._store.journal.record(entry)
+        return Status(Code.UNSCHEDULABLE, "deallocation of ResourceClaim completed")
+
+    def _delete_leftover(self, claim: ResourceClaim) -> Status:
+        refused = delete_special_claim(self._store, claim)
+        if refused is not None:
+            return Status(Code.ERROR, refused.message)
+        return Status(Code.UNSCHEDULABLE, "deletion of ResourceClaim completed")
+
+    # Scoring.
+
+    def score(self, state: CycleState, info: PodInfo, node: NodeInfo) -> int:
+        """Earlier alternatives of prioritized lists count more.
+
+        Source: kubernetes dynamicresources.go computeScore.
+        """
+        data = state.read(STATE)
+        if data is None or data.inventory is None or node.name not in data.nodes:
+            return 0
+        open_claims = data.to_allocate()
+        chosen = dict(zip(open_claims, data.nodes[node.name].results, strict=False))
+        total = 0
+        for index, claim in enumerate(data.claims):
+            allocation = chosen.get(index, claim.status.allocation)
+            if allocation is None:
+                continue
+            used = {result.request for result in allocation.devices.results}
+            for request in claim.spec.devices.requests:
+                for place, alternative in enumerate(request.first_available):
+                    if f"{request.name}/{alternative.name}" in used:
+                        total += MAX_ALTERNATIVES - place
+                        break
+        return total
+
+    def normalize(self, scores: list[int]) -> list[int]:
+        """Scaled to the highest."""
+        highest = max(scores, default=0)
+        return [score * 100 // highest for score in scores] if highest else scores
+
+    # Reserving.
+
+    def reserve(self, state: CycleState, info: PodInfo, node: str) -> Status:
+        """Count the chosen devices as taken."""
+        data = state.read(STATE)
+        if data is None or not data.claims:
+            return SUCCESS
+        open_claims = data.to_allocate()
+        if not open_claims or data.inventory is None:
+            return SUCCESS
+        chosen = data.nodes.get(node)
+        if chosen is None or not chosen.results:
+            if all(data.claims[index] is data.special_claim for index in open_claims):
+                return SUCCESS
+            return Status(Code.ERROR, "claim allocation not found for node")
+        for index, allocation in zip(open_claims, chosen.results, strict=True):
+            claim = data.claims[index]
+            if claim is data.special_claim and chosen.special is not None:
+                claim = chosen.special
+            data.reserved[index] = allocation
+            self.manager.reserve(claim, allocation)
+            self.manager.shares += sum(result.share_id is not None for result in allocation.devices.results)
+        return SUCCESS
+
+    def unreserve(self, state: CycleState, info: PodInfo, node: str) -> None:
+        """Give the devices back that are not written yet, and the reservations that are."""
+        data = state.read(STATE)
+        if data is None or not data.claims:
+            return
+        for claim in data.user_claims:
+            if self.manager.settle(claim.metadata.uid):
+                self.manager.restore(claim.metadata.namespace, claim.metadata.name)
+            if claim.status.allocation is not None and is_reserved_for(info.pod, claim):
+                self._drop_reservation(claim, info.uid)
+        special = data.special_claim
+        if special is not None:
+            self.manager.settle(special_claim(info.pod).metadata.uid)
+            self.manager.settle(special.metadata.uid)
+            if self._store.get(ResourceClaim, special.metadata.namespace, special.metadata.name) is not None:
+                delete_special_claim(self._store, special)
+
+    def _drop_reservation(self, claim: ResourceClaim, uid: str) -> None:
+        meta = claim.metadata
+        current = self._store.get(ResourceClaim, meta.namespace, meta.name)
+        if current is None or current.metadata.uid != meta.uid:
+            return
+        remaining = tuple(each for each in current.status.reserved_for if each.uid != uid)
+        self._store.patch_status(ResourceClaim, meta.namespace, meta.name, reserved_for=remaining)
+
+
+MAX_ALTERNATIVES = 8
+
+
+def is_open(claim: ResourceClaim) -> bool:
+    """Whether the claim still has to be allocated."""
+    return claim.status.allocation is None
+
+
+def delete_special_claim(store: ObjectStore, claim: ResourceClaim) -> ApiError | None:
+    """Delete the claim for extended resources, whatever holds it."""
+    meta = claim.metadata
+    current = store.get(ResourceClaim, meta.namespace, meta.name)
+    if current is None or current.metadata.uid != meta.uid:
+        return None
+    if current.metadata.finalizers:
+        written = store.update(replace(current, metadata=replace(current.metadata, finalizers=())))
+        if isinstance(written, ApiError):
+            return written
+    refused = store.delete(ResourceClaim, meta.namespace, meta.name, uid=meta.uid)
+    return None if refused is None or refused.reason == "NotFound" else refused
+
+
+def _refusal(outcome: Outcome, node: str) -> Status:
+    """What it means for the node that the claims were not allocated."""
+    match outcome:
+        case NodeError(message=message):
+            return Status(Code.UNRESOLVABLE, message)
+        case FatalError(message=message):
+            return Status(Code.ERROR, message)
+        case GaveUp():
+            return Status(Code.ERROR, f"node {node}: timed out trying to allocate devices")
+        case _:
+            return _CANNOT_ALLOCATE

@@ -1,0 +1,239 @@
+"""The vocabulary between the scheduling cycle and its plugins.
+
+Source: k8s.io/kube-scheduler framework (Code, Status, CycleState), with typed state instead of a bag of anything.
+"""
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any, Generic, Protocol, TypeVar, cast
+
+from dralang.api.pods import Pod
+from dralang.scheduler.cluster_event import ClusterEvent
+from dralang.scheduler.node_info import NodeInfo, PodInfo
+
+MAX_NODE_SCORE = 100
+
+
+class Code(IntEnum):
+    """The outcome of a plugin, and what follows from it."""
+
+    SUCCESS = 0
+    ERROR = 1
+    UNSCHEDULABLE = 2
+    """Rejected; evicting pods may help."""
+    UNRESOLVABLE = 3
+    """Upstream's UnschedulableAndUnresolvable: rejected, and evicting pods cannot help."""
+    SKIP = 4
+    """The plugin has nothing to say about this pod."""
+
+
+class Status:
+    """Code, reasons and, once the framework has seen it, the plugin it came from."""
+
+    __slots__ = ("code", "plugin", "reasons")
+
+    def __init__(self, code: Code, *reasons: str, plugin: str = "") -> None:
+        self.code = code
+        self.reasons = reasons
+        self.plugin = plugin
+
+    def __repr__(self) -> str:
+        return f"Status({self.code.name}, {self.message!r}, plugin={self.plugin!r})"
+
+    @property
+    def message(self) -> str:
+        """All reasons in one line."""
+        return ", ".join(self.reasons)
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the plugin agrees."""
+        return self.code is Code.SUCCESS
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether the pod was rejected, as opposed to an error."""
+        return self.code in (Code.UNSCHEDULABLE, Code.UNRESOLVABLE)
+
+    def by(self, plugin: str) -> "Status":
+        """The same status as that of a plugin."""
+        return Status(self.code, *self.reasons, plugin=plugin)
+
+
+SUCCESS = Status(Code.SUCCESS)
+SKIP = Status(Code.SKIP)
+
+State = TypeVar("State", bound="PluginState")
+
+
+class PluginState(Protocol):
+    """What a plugin keeps for one cycle."""
+
+    def clone(self) -> "PluginState":
+        """A copy that can be changed without changing this one."""
+
+
+class StateKey(Generic[State]):
+    """The typed name under which a plugin keeps its state."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class CycleState:
+    """The state of all plugins for one scheduling cycle of one pod; each plugin writes only its own."""
+
+    __slots__ = ("_data", "skipped")
+
+    def __init__(self) -> None:
+        self._data: dict[str, PluginState] = {}
+        self.skipped: frozenset[str] = frozenset()
+        """Plugins whose Filter has nothing to say about this pod."""
+
+    def write(self, key: StateKey[State], value: State) -> None:
+        """Keep a plugin's state."""
+        self._data[key.name] = value
+
+    def read(self, key: StateKey[State]) -> State | None:
+        """A plugin's state, if it has any."""
+        found: Any = self._data.get(key.name)
+        return cast("State | None", found)
+
+    def clone(self) -> "CycleState":
+        """A copy on which the effect of other pods can be tried."""
+        copy = CycleState()
+        copy.skipped = self.skipped
+        copy._data = {name: value.clone() for name, value in self._data.items()}
+        return copy
+
+
+class Plugin:
+    """A plugin with nothing to say; each plugin overrides the extension points it has.
+
+    Attributes:
+        name: upstream's name.
+        has_filter, has_add_pod, has_score, has_post_filter: which extension points it has; the cycle skips the others.
+        weight: of its score.
+    """
+
+    name = ""
+    weight = 1
+    has_pre_filter = False
+    has_filter = False
+    has_add_pod = False
+    has_score = False
+    has_post_filter = False
+    has_reserve = False
+
+    def pre_enqueue(self, pod: Pod) -> Status:
+        """Whether the pod may enter the active queue."""
+        return SUCCESS
+
+    def helps(self, event: ClusterEvent, info: PodInfo) -> bool:
+        """Whether a change may help a pod that this plugin rejected."""
+        return False
+
+    def pre_filter(
+        self, state: CycleState, info: PodInfo, nodes: Sequence[NodeInfo]
+    ) -> tuple[Status, frozenset[str] | None]:
+        """Prepare the cycle; may restrict it to the named nodes."""
+        return SKIP, None
+
+    def filter(self, state: CycleState, info: PodInfo, node: NodeInfo) -> Status:
+        """Whether the pod can run on the node."""
+        return SUCCESS
+
+    def add_pod(self, state: CycleState, info: PodInfo, other: PodInfo, node: NodeInfo) -> Status:
+        """Try what the other pod would change on the node."""
+        return SUCCESS
+
+    def remove_pod(self, state: CycleState, info: PodInfo, other: PodInfo, node: NodeInfo) -> Status:
+        """Try what would change if the other pod left the node."""
+        return SUCCESS
+
+    def post_filter(self, state: CycleState, info: PodInfo, statuses: "NodeStatuses") -> tuple[Status, str | None]:
+        """Try to make the pod schedulable; may nominate a node (an empty name clears the nomination)."""
+        return Status(Code.UNSCHEDULABLE), None
+
+    def pre_score(self, state: CycleState, info: PodInfo, nodes: Sequence[NodeInfo]) -> Status:
+        """Prepare scoring; SKIP leaves the plugin out."""
+        return SUCCESS
+
+    def score(self, state: CycleState, info: PodInfo, node: NodeInfo) -> int:
+        """How good the node is, before normalisation."""
+        return 0
+
+    def normalize(self, scores: list[int]) -> list[int]:
+        """The scores between 0 and 100."""
+        return scores
+
+    def reserve(self, state: CycleState, info: PodInfo, node: str) -> Status:
+        """Take what the pod needs, in memory."""
+        return SUCCESS
+
+    def unreserve(self, state: CycleState, info: PodInfo, node: str) -> None:
+        """Give back what was reserved; called also if it was not."""
+
+
+class NodeStatuses:
+    """Why each node was rejected; nodes without an own status share one."""
+
+    __slots__ = ("absent", "own")
+
+    def __init__(self) -> None:
+        self.own: dict[str, Status] = {}
+        self.absent = Status(Code.UNRESOLVABLE)
+
+    def of(self, node: str) -> Status:
+        """The status of a node."""
+        return self.own.get(node, self.absent)
+
+
+class Diagnosis:
+    """What a failed attempt found out.
+
+    Attributes:
+        node_count: how many nodes there were.
+        statuses: why each rejected the pod.
+        pre_filter_message: the reason if no node was looked at.
+        post_filter_message: what was tried then.
+        rejectors: the plugins that rejected the pod.
+    """
+
+    __slots__ = ("node_count", "post_filter_message", "pre_filter_message", "rejectors", "statuses")
+
+    def __init__(self, node_count: int) -> None:
+        self.node_count = node_count
+        self.statuses = NodeStatuses()
+        self.pre_filter_message = ""
+        self.post_filter_message = ""
+        self.rejectors: frozenset[str] = frozenset()
+
+    def message(self) -> str:
+        """The text of the PodScheduled condition.
+
+        Source: kubernetes pkg/scheduler/framework/types.go FitError.Error.
+        """
+        text = f"0/{self.node_count} nodes are available:"
+        if self.pre_filter_message:
+            text += f" {self.pre_filter_message}."
+        else:
+            summary = count_reasons(self.statuses, self.node_count)
+            if summary:
+                text += f" {summary}."
+        return f"{text} {self.post_filter_message}" if self.post_filter_message else text
+
+
+def count_reasons(statuses: NodeStatuses, node_count: int) -> str:
+    """How many nodes gave each reason, as text sorted by count and reason as one string."""
+    counts: dict[str, int] = {}
+    for status in statuses.own.values():
+        for reason in status.reasons:
+            counts[reason] = counts.get(reason, 0) + 1
+    others = node_count - len(statuses.own)
+    if others > 0:
+        for reason in statuses.absent.reasons:
+            counts[reason] = counts.get(reason, 0) + others
+    return ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))

@@ -1,0 +1,234 @@
+"""Nodes with their pods as the scheduler counts them.
+
+Source: kubernetes pkg/scheduler/framework/types.go (NodeInfo), pkg/scheduler/backend/cache (node order).
+"""
+
+from dralang.api.nodes import Node
+from dralang.api.pods import Pod
+from dralang.scheduler.resources import CPU, MEMORY, PODS, Amounts, amounts, device_amounts, pod_requests
+
+ZONE_LABELS = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone")
+PortKey = tuple[str, str, int]
+
+
+class PodInfo:
+    """A pod with what scheduling asks about it again and again, computed once.
+
+    Attributes:
+        pod: the pod; status updates replace it.
+        requests: what it takes of its node.
+        scored_requests: the same as scoring sees it: (cpu, memory) with assumed defaults.
+        ports: host ports as (address, protocol, port).
+    """
+
+    __slots__ = ("pod", "ports", "requests", "scored_requests")
+
+    def __init__(self, pod: Pod) -> None:
+        self.pod = pod
+        devices = device_amounts(pod)
+        self.requests: Amounts = pod_requests(pod, devices)
+        if CPU in self.requests and MEMORY in self.requests and len(pod.spec.containers) == 1:
+            self.scored_requests = (self.requests[CPU], self.requests[MEMORY])
+        else:
+            scored = pod_requests(pod, devices, assume_defaults=True)
+            self.scored_requests = (scored.get(CPU, 0), scored.get(MEMORY, 0))
+        self.ports = host_ports(pod)
+
+    @property
+    def uid(self) -> str:
+        """The UID of the pod."""
+        return self.pod.metadata.uid
+
+    @property
+    def priority(self) -> int:
+        """The priority of the pod, 0 if it has none."""
+        return self.pod.spec.priority or 0
+
+    def updated(self, pod: Pod) -> "PodInfo":
+        """The info for a newer version of the pod."""
+        old = self.pod
+        if (
+            pod.spec is old.spec
+            and pod.status.node_allocatable_resource_claim_statuses
+            == old.status.node_allocatable_resource_claim_statuses
+        ):
+            self.pod = pod
+            return self
+        return PodInfo(pod)
+
+
+def host_ports(pod: Pod) -> tuple[PortKey, ...]:
+    """The host ports that the pod wants."""
+    return tuple(
+        (port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)
+        for container in (*pod.spec.containers, *pod.spec.init_containers)
+        for port in container.ports
+        if port.host_port > 0
+    )
+
+
+class NodeInfo:
+    """A node and what is taken of it. The scheduler's cache and, on clones, the dry runs of preemption change it.
+
+    Attributes:
+        node: the node, None while only its pods are known.
+        pods: by UID, in the order in which they came.
+    """
+
+    __slots__ = ("allocatable", "allowed_pods", "node", "pods", "requested", "scored_cpu", "scored_memory")
+
+    def __init__(self, node: Node | None = None) -> None:
+        self.node = node
+        self.pods: dict[str, PodInfo] = {}
+        self.requested: Amounts = {}
+        self.scored_cpu = 0
+        self.scored_memory = 0
+        self.allocatable: Amounts = {}
+        self.allowed_pods = 0
+        if node is not None:
+            self.set_node(node)
+
+    @property
+    def name(self) -> str:
+        """The name of the node."""
+        return self.node.metadata.name if self.node is not None else ""
+
+    @property
+    def api(self) -> Node:
+        """The node, which is known to be there."""
+        assert self.node is not None
+        return self.node
+
+    def set_node(self, node: Node) -> None:
+        """Take over a new version of the node."""
+        if self.node is None or node.status.allocatable is not self.node.status.allocatable or not self.allocatable:
+            self.allocatable = amounts(node.status.allocatable)
+            self.allowed_pods = self.allocatable.pop(PODS, 0)
+        self.node = node
+
+    def add_pod(self, info: PodInfo) -> None:
+        """Count a pod."""
+        self.pods[info.pod.metadata.uid] = info
+        self._count(info, 1)
+
+    def remove_pod(self, uid: str) -> PodInfo | None:
+        """Stop counting a pod."""
+        info = self.pods.pop(uid, None)
+        if info is not None:
+            self._count(info, -1)
+        return info
+
+    def _count(self, info: PodInfo, sign: int) -> None:
+        requested = self.requested
+        for name, value in info.requests.items():
+            requested[name] = requested.get(name, 0) + sign * value
+        cpu, memory = info.scored_requests
+        self.scored_cpu += sign * cpu
+        self.scored_memory += sign * memory
+
+    def clone(self) -> "NodeInfo":
+        """A copy that can be changed without changing this one."""
+        copy = NodeInfo()
+        copy.node = self.node
+        copy.pods = dict(self.pods)
+        copy.requested = dict(self.requested)
+        copy.scored_cpu = self.scored_cpu
+        copy.scored_memory = self.scored_memory
+        copy.allocatable = self.allocatable
+        copy.allowed_pods = self.allowed_pods
+        return copy
+
+
+class NodeCache:
+    """All nodes and the pods on them, assumed ones included. Only the scheduler changes it.
+
+    A pod is counted on its node even before the node is known and after it is gone.
+    """
+
+    def __init__(self) -> None:
+        self._infos: dict[str, NodeInfo] = {}
+        self._place: dict[str, str] = {}
+        self._order: list[NodeInfo] | None = None
+
+    def node(self, name: str) -> NodeInfo | None:
+        """A node that exists."""
+        info = self._infos.get(name)
+        return info if info is not None and info.node is not None else None
+
+    def node_of(self, uid: str) -> str:
+        """The node on which a pod counts, empty if none."""
+        return self._place.get(uid, "")
+
+    def nodes(self) -> list[NodeInfo]:
+        """The nodes in the order in which they are searched: zone by zone in turn, each in order of arrival."""
+        if self._order is None:
+            zones: dict[tuple[str, ...], list[NodeInfo]] = {}
+            for info in self._infos.values():
+                if info.node is not None:
+                    zones.setdefault(_zone(info.node), []).append(info)
+            self._order = list(_round_robin(list(zones.values())))
+        return self._order
+
+    def set_node(self, node: Node) -> None:
+        """Add a node or take over its new version."""
+        name = node.metadata.name
+        info = self._infos.get(name)
+        if info is None:
+            self._infos[name] = NodeInfo(node)
+            self._order = None
+            return
+        old = info.node
+        if old is None:
+            # A node that comes back stands at the end of its zone.
+            self._infos[name] = self._infos.pop(name)
+            self._order = None
+        elif old.metadata.labels is not node.metadata.labels and _zone(old) != _zone(node):
+            self._infos[name] = self._infos.pop(name)
+            self._order = None
+        info.set_node(node)
+
+    def remove_node(self, name: str) -> None:
+        """Forget a node; its pods stay counted until they are gone too."""
+        info = self._infos.get(name)
+        if info is None:
+            return
+        info.node = None
+        self._order = None
+        if not info.pods:
+            del self._infos[name]
+
+    def add_pod(self, info: PodInfo, node: str) -> None:
+        """Count a pod on a node, or take over its new version."""
+        uid = info.uid
+        self.remove_pod(uid)
+        found = self._infos.get(node)
+        if found is None:
+            found = self._infos[node] = NodeInfo()
+        found.add_pod(info)
+        self._place[uid] = node
+
+    def remove_pod(self, uid: str) -> None:
+        """Stop counting a pod."""
+        node = self._place.pop(uid, None)
+        if node is None:
+            return
+        info = self._infos[node]
+        info.remove_pod(uid)
+        if info.node is None and not info.pods:
+            del self._infos[node]
+
+    def pod(self, uid: str) -> PodInfo | None:
+        """A pod that counts on some node."""
+        node = self._place.get(uid)
+        return self._infos[node].pods.get(uid) if node is not None else None
+
+
+def _zone(node: Node) -> tuple[str, ...]:
+    return tuple(node.metadata.labels.get(label, "") for label in ZONE_LABELS)
+
+
+def _round_robin(zones: list[list[NodeInfo]]) -> list[NodeInfo]:
+    if len(zones) == 1:
+        return list(zones[0])
+    longest = max(map(len, zones), default=0)
+    return [zone[index] for index in range(longest) for zone in zones if index < len(zone)]

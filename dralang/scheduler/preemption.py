@@ -1,0 +1,288 @@
+"""Default preemption: evict less important pods from one node so that a pod fits there.
+
+Source: kubernetes pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go,
+pkg/scheduler/framework/preemption (preemption.go, executor.go).
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from dralang.api.disruption import PodDisruptionBudget
+from dralang.api.pods import Pod, PodCondition
+from dralang.cluster.clock import Phase
+from dralang.cluster.errors import ApiError
+from dralang.cluster.journal import JournalEntry
+from dralang.cluster.store import ObjectStore, with_condition
+from dralang.cluster.timestamps import parse_time
+from dralang.scheduler.binding import Binder
+from dralang.scheduler.cycle import SchedulingAlgorithm
+from dralang.scheduler.framework import SUCCESS, Code, CycleState, NodeStatuses, Plugin, Status, count_reasons
+from dralang.scheduler.label_selectors import is_empty, label_selector_matches
+from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
+from dralang.scheduler.nominator import PodNominator
+from dralang.scheduler.queue import SchedulingQueue
+
+MIN_CANDIDATES = 100
+CANDIDATES_PERCENTAGE = 10
+_NO_VICTIMS = "No preemption victims found for incoming pod"
+_NOT_HELPFUL = "Preemption is not helpful for scheduling"
+_PRIORITY_OFFSET = 2**31
+
+
+class PreemptionHandle(Protocol):
+    """What preemption uses of the scheduler."""
+
+    name: str
+    store: ObjectStore
+    cache: NodeCache
+    nominator: PodNominator
+    algorithm: SchedulingAlgorithm
+    queue: SchedulingQueue
+    binder: Binder
+
+
+class Candidate(NamedTuple):
+    """A node on which the pod would fit without some of its pods.
+
+    Attributes:
+        node: its name.
+        victims: who would have to go, the most important first.
+        violations: how many of them a disruption budget protects.
+    """
+
+    node: str
+    victims: tuple[PodInfo, ...]
+    violations: int
+
+
+class DefaultPreemption(Plugin):
+    """Finds victims, nominates the node, and lets the victims go."""
+
+    name = "DefaultPreemption"
+    has_post_filter = True
+
+    def __init__(self, scheduler: PreemptionHandle) -> None:
+        self._scheduler = scheduler
+        self._preempting: dict[str, None] = {}
+
+    # Queueing.
+
+    def pre_enqueue(self, pod: Pod) -> Status:
+        """A pod whose victims are not told yet has to wait."""
+        if pod.metadata.uid in self._preempting:
+            return Status(Code.UNRESOLVABLE, "waiting for the preemption for this pod to be finished")
+        return SUCCESS
+
+    # PostFilter.
+
+    def post_filter(self, state: CycleState, info: PodInfo, statuses: NodeStatuses) -> tuple[Status, str | None]:
+        """Choose a node and its victims."""
+        obstacle = self._obstacle(info, statuses)
+        if obstacle:
+            return _answer(obstacle), None
+        nodes = self._scheduler.cache.nodes()
+        helpful = [node for node in nodes if statuses.of(node.name).code is Code.UNSCHEDULABLE]
+        tried = NodeStatuses()
+        tried.absent = Status(Code.UNRESOLVABLE, _NOT_HELPFUL)
+        candidates, errors = self._candidates(state, info, helpful, tried)
+        if not candidates:
+            if errors:
+                return Status(Code.ERROR, f"preemption: {', '.join(errors)}"), None
+            summary = count_reasons(tried, len(nodes))
+            return _answer(f"0/{len(nodes)} nodes are available: {summary}."), ""
+        best = choose(candidates)
+        self._evict(info, best)
+        text = f"found a potential placement for pod on node {best.node}, preempting {len(best.victims)} victims"
+        return Status(Code.SUCCESS, f"preemption: {text}"), best.node
+
+    def _obstacle(self, info: PodInfo, statuses: NodeStatuses) -> str:
+        """Why the pod may not preempt anybody, empty if it may."""
+        if info.pod.spec.preemption_policy == "Never":
+            return "not eligible due to preemptionPolicy=Never."
+        nominated = info.pod.status.nominated_node_name
+        if not nominated or statuses.of(nominated).code is Code.UNRESOLVABLE:
+            return ""
+        node = self._scheduler.cache.node(nominated)
+        if node is not None:
+            for other in node.pods.values():
+                if other.priority < info.priority and _is_being_preempted(other.pod):
+                    return "not eligible due to a terminating pod on the nominated node."
+        return ""
+
+    def _candidates(
+        self, state: CycleState, info: PodInfo, nodes: Sequence[NodeInfo], tried: NodeStatuses
+    ) -> tuple[list[Candidate], list[str]]:
+        limit = min(max(len(nodes) * CANDIDATES_PERCENTAGE // 100, MIN_CANDIDATES), len(nodes))
+        budgets = self._scheduler.store.objects(PodDisruptionBudget)
+        clean: list[Candidate] = []
+        violating: list[Candidate] = []
+        errors: list[str] = []
+        for node in nodes:
+            result = self._dry_run(state.clone(), info, node.clone(), budgets)
+            if isinstance(result, Candidate):
+                (violating if result.violations else clean).append(result)
+                if clean and len(clean) + len(violating) >= limit:
+                    break
+                continue
+            if result.code is Code.ERROR:
+                errors.append(result.message)
+            tried.own[node.name] = result
+        return clean + violating, errors
+
+    def _dry_run(
+        self, state: CycleState, info: PodInfo, node: NodeInfo, budgets: Sequence[PodDisruptionBudget]
+    ) -> Candidate | Status:
+        """Who would have to leave this node? Works on copies."""
+        algorithm = self._scheduler.algorithm
+        possible = [other for other in node.pods.values() if other.priority < info.priority]
+        if not possible:
+            return Status(Code.UNRESOLVABLE, _NO_VICTIMS)
+
+        def take(other: PodInfo) -> Status:
+            node.remove_pod(other.uid)
+            return algorithm.remove_pod(state, info, other, node)
+
+        def put_back(other: PodInfo) -> Status:
+            node.add_pod(other)
+            return algorithm.add_pod(state, info, other, node)
+
+        for other in possible:
+            status = take(other)
+            if not status.is_success:
+                return Status(Code.ERROR, status.message)
+        status = algorithm.filter(state, info, node)
+        if not status.is_success:
+            return status
+        possible.sort(key=self._importance)
+        protected, others = split_by_budget(possible, budgets)
+        victims: list[PodInfo] = []
+        violations = 0
+        for group, violates in ((protected, True), (others, False)):
+            for other in group:
+                status = put_back(other)
+                if status.is_success and algorithm.filter(state, info, node).is_success:
+                    continue
+                take(other)
+                victims.append(other)
+                violations += violates
+        if not victims:
+            return Status(Code.ERROR, f'expected at least one victim pod on node "{node.name}"')
+        return Candidate(node.name, tuple(sorted(victims, key=self._importance)), violations)
+
+    def _importance(self, info: PodInfo) -> tuple[int, int]:
+        """More important pods first: higher priority, then running for longer."""
+        started = info.pod.status.start_time
+        return -info.priority, parse_time(started) if started else self._scheduler.store.events.now
+
+    # Actuation.
+
+    def _evict(self, info: PodInfo, candidate: Candidate) -> None:
+        """Plan the deletion of the victims for this instant; those that leave anyway need none."""
+        leaving = [victim for victim in candidate.victims if victim.pod.metadata.deletion_timestamp is None]
+        if not leaving:
+            return
+        self._preempting[info.uid] = None
+        events = self._scheduler.store.events
+        events.schedule(Phase.BINDING, self._scheduler.name, self._execute, (info, candidate, leaving))
+
+    def _execute(self, plan: tuple[PodInfo, Candidate, list[PodInfo]]) -> None:
+        info, candidate, victims = plan
+        scheduler = self._scheduler
+        for other in scheduler.nominator.pods_for(candidate.node):
+            if other.priority < info.priority:
+                meta = other.pod.metadata
+                scheduler.nominator.delete(other.uid)
+                scheduler.store.patch_status(Pod, meta.namespace, meta.name, nominated_node_name="")
+        woken = False
+        for victim in victims:
+            woken = self._preempt(info, victim, candidate.node) or woken
+        self._preempting.pop(info.uid, None)
+        if not woken:
+            # No deletion will be heard of, so nothing else would bring the pod back.
+            scheduler.queue.activate(info.uid)
+
+    def _preempt(self, info: PodInfo, victim: PodInfo, node: str) -> bool:
+        """Let one victim go; return whether its deletion can be watched."""
+        scheduler = self._scheduler
+        meta = victim.pod.metadata
+        name = info.pod.metadata.name
+        binding = scheduler.binder.waiting.get(victim.uid)
+        if binding is not None and not binding.preempted:
+            scheduler.binder.cancel(binding)
+            self._record(meta.namespace, meta.name, f"preempted by pod `{name}` before it was bound to {node}", name)
+            return False
+        current = scheduler.store.get(Pod, meta.namespace, meta.name)
+        if current is None or current.metadata.uid != victim.uid:
+            return False
+        condition = PodCondition(
+            type="DisruptionTarget",
+            status="True",
+            reason="PreemptionByScheduler",
+            message=f"{current.spec.scheduler_name}: preempting to accommodate a higher priority pod",
+        )
+        conditions = with_condition(current.status.conditions, condition)
+        scheduler.store.patch_status(Pod, meta.namespace, meta.name, conditions=conditions)
+        self._record(meta.namespace, meta.name, f"preempted by pod `{name}` on {node}", name)
+        refused = scheduler.store.delete(Pod, meta.namespace, meta.name, uid=victim.uid)
+        return not isinstance(refused, ApiError)
+
+    def _record(self, namespace: str, name: str, message: str, preemptor: str) -> None:
+        now = self._scheduler.store.events.now
+        entry = JournalEntry(now, self._scheduler.name, "Pod", namespace, name, "Preempted", message, (preemptor,))
+        self._scheduler.store.journal.record(entry)
+
+
+def _answer(message: str) -> Status:
+    return Status(Code.UNSCHEDULABLE, f"preemption: {message}")
+
+
+def _is_being_preempted(pod: Pod) -> bool:
+    return pod.metadata.deletion_timestamp is not None and any(
+        each.type == "DisruptionTarget" and each.status == "True" and each.reason == "PreemptionByScheduler"
+        for each in pod.status.conditions
+    )
+
+
+def split_by_budget(
+    pods: Sequence[PodInfo], budgets: Sequence[PodDisruptionBudget]
+) -> tuple[list[PodInfo], list[PodInfo]]:
+    """The pods whose eviction would break a disruption budget, and the others; both keep their order."""
+    left = {id(budget): budget.status.disruptions_allowed for budget in budgets}
+    protected: list[PodInfo] = []
+    others: list[PodInfo] = []
+    for info in pods:
+        pod = info.pod
+        violates = False
+        if pod.metadata.labels:
+            for budget in budgets:
+                selector = budget.spec.selector
+                if budget.metadata.namespace != pod.metadata.namespace or is_empty(selector):
+                    continue
+                if not label_selector_matches(selector, pod.metadata.labels):
+                    continue
+                if pod.metadata.name in budget.status.disrupted_pods:
+                    continue
+                left[id(budget)] -= 1
+                violates = violates or left[id(budget)] < 0
+        (protected if violates else others).append(info)
+    return protected, others
+
+
+def choose(candidates: Sequence[Candidate]) -> Candidate:
+    """The node where preemption hurts least.
+
+    Source: kubernetes preemption.go pickOneNodeForPreemption.
+    """
+
+    def badness(candidate: Candidate) -> tuple[int, int, int, int, int]:
+        highest = max(victim.priority for victim in candidate.victims)
+        total = sum(victim.priority + _PRIORITY_OFFSET for victim in candidate.victims)
+        starts = [
+            parse_time(victim.pod.status.start_time)
+            for victim in candidate.victims
+            if victim.priority == highest and victim.pod.status.start_time
+        ]
+        earliest = min(starts, default=0)
+        return candidate.violations, highest, total, len(candidate.victims), -earliest
+
+    return min(candidates, key=badness)

@@ -1,0 +1,348 @@
+"""Where pods wait: the active queue, two kinds of backoff, and the pool of those that only a change can help.
+
+Source: kubernetes pkg/scheduler/backend/queue (scheduling_queue.go, backoff_queue.go).
+"""
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import Literal, NamedTuple, TypeAlias
+
+from dralang.api.pods import Pod
+from dralang.cluster.clock import EventQueue, Phase, Timer
+from dralang.scheduler.cluster_event import WILDCARD, ClusterEvent
+from dralang.scheduler.framework import Status
+from dralang.scheduler.node_info import PodInfo
+
+SECOND = 1000
+UNSCHEDULABLE_TIMEOUT = 5 * 60 * SECOND
+UNSCHEDULABLE_FLUSH = 30 * SECOND
+
+Place: TypeAlias = Literal["active", "backoff", "error-backoff", "unschedulable", "in-flight", "gone"]
+
+
+class QueueSettings(NamedTuple):
+    """How the queue behaves.
+
+    Attributes:
+        initial_backoff: wait after the first failure, in milliseconds.
+        max_backoff: longest wait; 0 turns backoff off.
+        pop_from_backoff: an idle scheduler takes pods out of backoff early (SchedulerPopFromBackoffQ).
+    """
+
+    initial_backoff: int = SECOND
+    max_backoff: int = 10 * SECOND
+    pop_from_backoff: bool = True
+
+
+class QueuedPod:
+    """A pod on its way to a node. Only the scheduling queue changes it.
+
+    Attributes:
+        info: the pod.
+        sequence: its place among all pods that ever came, which decides ties.
+        timestamp: when it was queued last.
+        attempts: how often it was tried.
+        unschedulable_count: how often it was rejected.
+        error_count: how many attempts in a row ended in an error.
+        rejectors: the plugins that rejected it last, and the one that gates it.
+        gated_by: the plugin that keeps it from being tried at all, empty if none.
+        backoff_end: when its backoff is over, None while it is not known.
+        place: where it is.
+        changes: how much the cluster had changed when it was tried last.
+        woken_by: what brought it back last, for the trace.
+    """
+
+    __slots__ = (
+        "attempts",
+        "backoff_end",
+        "changes",
+        "error_count",
+        "gated_by",
+        "info",
+        "place",
+        "rejectors",
+        "sequence",
+        "since",
+        "timer",
+        "timestamp",
+        "unschedulable_count",
+        "woken_by",
+    )
+
+    def __init__(self, info: PodInfo, sequence: int, now: int) -> None:
+        self.info = info
+        self.sequence = sequence
+        self.timestamp = now
+        self.since = now
+        self.attempts = 0
+        self.unschedulable_count = 0
+        self.error_count = 0
+        self.rejectors: frozenset[str] = frozenset()
+        self.gated_by = ""
+        self.backoff_end: int | None = None
+        self.place: Place = "gone"
+        self.changes = 0
+        self.timer: Timer | None = None
+        self.woken_by = ""
+
+    @property
+    def pod(self) -> Pod:
+        """The pod."""
+        return self.info.pod
+
+    def order(self) -> tuple[int, int, int]:
+        """The order of the active queue: higher priority, then earlier, then first come."""
+        return (-self.info.priority, self.timestamp, self.sequence)
+
+
+Gate: TypeAlias = Callable[[QueuedPod], Status]
+Helps: TypeAlias = Callable[[str, ClusterEvent, QueuedPod], bool]
+
+
+class SchedulingQueue:
+    """All pods without a node. Only the scheduler changes it.
+
+    Args:
+        events: the clock.
+        component: whose entries the timers are.
+        settings: backoff.
+        gate: runs the PreEnqueue plugins.
+        helps: whether an event may help a pod that the named plugin rejected.
+        wake: told whenever there is a pod to try.
+    """
+
+    def __init__(
+        self,
+        events: EventQueue,
+        component: str,
+        settings: QueueSettings,
+        gate: Gate,
+        helps: Helps,
+        wake: Callable[[], None],
+    ) -> None:
+        self._events = events
+        self._component = component
+        self._settings = settings
+        self._gate = gate
+        self._helps = helps
+        self._wake = wake
+        self._pods: dict[str, QueuedPod] = {}
+        self._active: list[tuple[int, int, int, QueuedPod]] = []
+        self._backoff: list[tuple[int, tuple[int, int, int], QueuedPod]] = []
+        self._unschedulable: dict[str, QueuedPod] = {}
+        self._failed: dict[str, QueuedPod] = {}
+        self._came = 0
+        self.changes = 0
+        """How many changes the scheduler has heard of."""
+
+    def get(self, uid: str) -> QueuedPod | None:
+        """The entry of a pod, also while it is being tried or bound."""
+        return self._pods.get(uid)
+
+    def pods(self) -> list[QueuedPod]:
+        """All entries in the order in which the pods came."""
+        return sorted(self._pods.values(), key=lambda each: each.sequence)
+
+    # In and out.
+
+    def add(self, info: PodInfo) -> None:
+        """A pod came."""
+        self._came += 1
+        queued = QueuedPod(info, self._came, self._events.now)
+        self._pods[info.uid] = queued
+        queued.changes = self.changes
+        self._to_active(queued)
+
+    def update(self, info: PodInfo, event: ClusterEvent) -> None:
+        """A waiting pod changed; that may be what helps it."""
+        queued = self._pods.get(info.uid)
+        if queued is None:
+            self.add(info)
+            return
+        queued.info = info
+        if queued.place == "unschedulable":
+            self._consider(queued, event)
+
+    def delete(self, uid: str) -> QueuedPod | None:
+        """A pod is gone or has a node."""
+        queued = self._pods.pop(uid, None)
+        if queued is not None:
+            self._leave(queued)
+            queued.place = "gone"
+        return queued
+
+    def pop(self) -> QueuedPod | None:
+        """The next pod to try; one in backoff only if nothing else waits."""
+        while self._active:
+            queued = heappop(self._active)[3]
+            if queued.place == "active":
+                return self._start_attempt(queued)
+        if self._settings.pop_from_backoff:
+            while self._backoff:
+                queued = heappop(self._backoff)[2]
+                if queued.place == "backoff":
+                    return self._start_attempt(queued)
+        return None
+
+    def _start_attempt(self, queued: QueuedPod) -> QueuedPod:
+        self._leave(queued)
+        queued.place = "in-flight"
+        queued.attempts += 1
+        queued.changes = self.changes
+        return queued
+
+    def has_work(self) -> bool:
+        """Whether `pop` would give a pod."""
+        while self._active and self._active[0][3].place != "active":
+            heappop(self._active)
+        if self._active:
+            return True
+        while self._backoff and self._backoff[0][2].place != "backoff":
+            heappop(self._backoff)
+        return bool(self._backoff) and self._settings.pop_from_backoff
+
+    def put_back(self, queued: QueuedPod, rejectors: frozenset[str]) -> None:
+        """An attempt failed: rejected by plugins, or, without any, by an error."""
+        if queued.place == "gone":
+            return
+        queued.rejectors = rejectors
+        queued.timestamp = queued.since = self._events.now
+        queued.backoff_end = None
+        if rejectors:
+            queued.unschedulable_count += 1
+            queued.error_count = 0
+            self._to_pool(queued)
+        else:
+            queued.error_count += 1
+            self._to_backoff(queued)
+
+    # What a change does.
+
+    def move(self, event: ClusterEvent, admits: Callable[[QueuedPod], bool] | None = None) -> None:
+        """A change happened: try again the pods that it may help."""
+        self.changes += 1
+        for queued in list(self._unschedulable.values()):
+            if admits is None or admits(queued):
+                self._consider(queued, event)
+        for queued in self._failed.values():
+            if queued.timer is not None:
+                self._events.bring_near(queued.timer)
+
+    def activate(self, uid: str) -> None:
+        """Try a pod again whatever it waits for."""
+        queued = self._pods.get(uid)
+        if queued is not None and queued.place == "unschedulable":
+            self._consider(queued, WILDCARD)
+
+    def _consider(self, queued: QueuedPod, event: ClusterEvent) -> None:
+        if event is not WILDCARD:
+            if queued.gated_by:
+                if not self._helps(queued.gated_by, event, queued):
+                    return
+            elif not any(self._helps(plugin, event, queued) for plugin in sorted(queued.rejectors)):
+                return
+        queued.woken_by = event.kind.value
+        if self._is_backing_off(queued):
+            self._to_backoff(queued)
+        else:
+            self._to_active(queued)
+
+    # The places.
+
+    def _leave(self, queued: QueuedPod) -> None:
+        if queued.timer is not None:
+            queued.timer.cancel()
+            queued.timer = None
+        if queued.place == "unschedulable":
+            del self._unschedulable[queued.info.uid]
+        elif queued.place == "error-backoff":
+            del self._failed[queued.info.uid]
+
+    def _passes_gate(self, queued: QueuedPod) -> bool:
+        status = self._gate(queued)
+        if status.is_success:
+            queued.gated_by = ""
+            return True
+        queued.gated_by = status.plugin
+        queued.rejectors |= {status.plugin}
+        if queued.place != "unschedulable":
+            self._to_pool(queued)
+        return False
+
+    def _to_active(self, queued: QueuedPod) -> None:
+        if queued.place not in ("backoff", "error-backoff") and not self._passes_gate(queued):
+            return
+        self._leave(queued)
+        queued.place = "active"
+        queued.backoff_end = None
+        heappush(self._active, (*queued.order(), queued))
+        self._wake()
+
+    def _to_pool(self, queued: QueuedPod) -> None:
+        self._leave(queued)
+        queued.place = "unschedulable"
+        self._unschedulable[queued.info.uid] = queued
+        due = queued.since + UNSCHEDULABLE_TIMEOUT
+        tick = (due // UNSCHEDULABLE_FLUSH + 1) * UNSCHEDULABLE_FLUSH
+        queued.timer = self._schedule(tick, self._flush, queued)
+
+    def _flush(self, queued: QueuedPod) -> None:
+        if queued.place != "unschedulable":
+            return
+        queued.since = self._events.now
+        self._consider(queued, WILDCARD)
+        if queued.place == "unschedulable":
+            self._to_pool(queued)
+
+    def _to_backoff(self, queued: QueuedPod) -> None:
+        if self._settings.pop_from_backoff and not self._passes_gate(queued):
+            return
+        self._leave(queued)
+        end = self._backoff_end(queued)
+        if queued.rejectors:
+            queued.place = "backoff"
+            heappush(self._backoff, (end, queued.order(), queued))
+            if self._settings.pop_from_backoff:
+                self._wake()
+                return
+            queued.timer = self._schedule(self._release_time(end), self._release, queued, far=False)
+        else:
+            queued.place = "error-backoff"
+            self._failed[queued.info.uid] = queued
+            # Nobody waits for a retry that nothing can have made any better.
+            far = queued.changes == self.changes
+            queued.timer = self._schedule(self._release_time(end), self._release, queued, far=far)
+
+    def _release(self, queued: QueuedPod) -> None:
+        self._to_active(queued)
+
+    def _schedule(
+        self, time: int, action: Callable[[QueuedPod], None], queued: QueuedPod, *, far: bool = True
+    ) -> Timer:
+        delay = max(0, time - self._events.now)
+        return self._events.schedule(Phase.SCHEDULER_EVENT, self._component, action, queued, delay=delay, far=far)
+
+    # Backoff.
+
+    def _backoff_end(self, queued: QueuedPod) -> int:
+        """When the backoff is over; 0 if there is none."""
+        count = queued.error_count or queued.unschedulable_count
+        if count == 0 or self._settings.max_backoff == 0:
+            return 0
+        if queued.backoff_end is None:
+            longest = self._settings.max_backoff
+            duration = min(self._settings.initial_backoff << min(count - 1, 40), longest)
+            end = queued.timestamp + duration
+            queued.backoff_end = end // SECOND * SECOND if self._settings.pop_from_backoff else end
+        return queued.backoff_end
+
+    def _is_backing_off(self, queued: QueuedPod) -> bool:
+        now = self._events.now
+        if self._settings.pop_from_backoff:
+            now = now // SECOND * SECOND
+        return self._backoff_end(queued) >= now and self._backoff_end(queued) > 0
+
+    @staticmethod
+    def _release_time(end: int) -> int:
+        """The first whole second at which the backoff is over."""
+        return (end // SECOND + 1) * SECOND

@@ -1,0 +1,135 @@
+"""Plugins that count: does the pod fit into what is left of the node, and where does it fit best?
+
+Source: kubernetes pkg/scheduler/framework/plugins/noderesources (fit.go, least_allocated.go, balanced_allocation.go).
+"""
+
+from collections.abc import Callable, Sequence
+
+from dralang.scheduler.cluster_event import ClusterEvent, EventKind
+from dralang.scheduler.framework import MAX_NODE_SCORE, SKIP, SUCCESS, Code, CycleState, Plugin, Status
+from dralang.scheduler.node_info import NodeInfo, PodInfo
+from dralang.scheduler.resources import CPU, MEMORY, STORAGE, Amounts
+
+Delegates = Callable[[str, NodeInfo | None], bool]
+"""Whether devices serve a resource name on a node, so that counting it is not the node's business."""
+
+_ORDER = (CPU, MEMORY, STORAGE)
+
+
+def shortages(requests: Amounts, node: NodeInfo, delegates: Delegates) -> list[tuple[str, bool]]:
+    """The resources of which the node has too little, each with whether even the empty node has."""
+    if not any(requests.values()):
+        return []
+    short: list[tuple[str, bool]] = []
+    allocatable, requested = node.allocatable, node.requested
+    for name in _ORDER:
+        wanted = requests.get(name, 0)
+        if wanted and wanted > allocatable.get(name, 0) - requested.get(name, 0):
+            short.append((name, wanted > allocatable.get(name, 0)))
+    if len(requests) > len(_ORDER) or any(name not in _ORDER for name in requests):
+        for name in sorted(requests):
+            wanted = requests[name]
+            if name in _ORDER or not wanted or delegates(name, node):
+                continue
+            if wanted > allocatable.get(name, 0) - requested.get(name, 0):
+                short.append((name, wanted > allocatable.get(name, 0)))
+    return short
+
+
+class NodeResourcesFit(Plugin):
+    """The pod fits into what the pods of the node leave."""
+
+    name = "NodeResourcesFit"
+    has_pre_filter = True
+    has_filter = True
+    has_score = True
+
+    def __init__(self, delegates: Delegates) -> None:
+        self._delegates = delegates
+
+    def pre_filter(
+        self, state: CycleState, info: PodInfo, nodes: Sequence[NodeInfo]
+    ) -> tuple[Status, frozenset[str] | None]:
+        """The requests are known already."""
+        return SUCCESS, None
+
+    def filter(self, state: CycleState, info: PodInfo, node: NodeInfo) -> Status:
+        """One more pod, and every resource that it requests."""
+        too_many = len(node.pods) + 1 > node.allowed_pods
+        short = shortages(info.requests, node, self._delegates) if info.requests else []
+        if not too_many and not short:
+            return SUCCESS
+        reasons = ["Too many pods"] if too_many else []
+        reasons += [f"Insufficient {name}" for name, _ in short]
+        code = Code.UNRESOLVABLE if any(hopeless for _, hopeless in short) else Code.UNSCHEDULABLE
+        return Status(code, *reasons)
+
+    def score(self, state: CycleState, info: PodInfo, node: NodeInfo) -> int:
+        """How much of cpu and memory would be left."""
+        cpu, memory = info.scored_requests
+        total = count = 0
+        for wanted, capacity in (
+            (node.scored_cpu + cpu, node.allocatable.get(CPU, 0)),
+            (node.scored_memory + memory, node.allocatable.get(MEMORY, 0)),
+        ):
+            if capacity:
+                count += 1
+                if wanted <= capacity:
+                    total += (capacity - wanted) * MAX_NODE_SCORE // capacity
+        return total // count if count else 0
+
+    def helps(self, event: ClusterEvent, info: PodInfo) -> bool:
+        """Room on a node: a pod less, a node more or larger, a resource that devices serve now."""
+        match event.kind:
+            case EventKind.ASSIGNED_POD_DELETED:
+                return bool(event.old.spec.node_name or event.old.status.nominated_node_name)
+            case EventKind.NODE_ADDED:
+                return self._fits_empty(info, NodeInfo(event.new))
+            case EventKind.NODE_UPDATED:
+                return "allocatable" in event.aspects and self._grew(info, event)
+            case EventKind.CLASS_CHANGED:
+                return any(self._delegates(name, None) for name in info.requests if name not in _ORDER)
+            case _:
+                return False
+
+    def _fits_empty(self, info: PodInfo, node: NodeInfo) -> bool:
+        return node.allowed_pods >= 1 and not shortages(info.requests, node, self._delegates)
+
+    def _grew(self, info: PodInfo, event: ClusterEvent) -> bool:
+        old, new = NodeInfo(event.old), NodeInfo(event.new)
+        if not self._fits_empty(info, new):
+            return False
+        return new.allowed_pods > old.allowed_pods or any(
+            wanted and (new.allocatable.get(name, 0) > old.allocatable.get(name, 0) or self._delegates(name, new))
+            for name, wanted in info.requests.items()
+        )
+
+
+class BalancedAllocation(Plugin):
+    """Prefers nodes on which cpu and memory are used to the same degree."""
+
+    name = "NodeResourcesBalancedAllocation"
+    has_score = True
+
+    def pre_score(self, state: CycleState, info: PodInfo, nodes: Sequence[NodeInfo]) -> Status:
+        """Pods that request neither are left out."""
+        return SUCCESS if info.requests.get(CPU) or info.requests.get(MEMORY) else SKIP
+
+    def score(self, state: CycleState, info: PodInfo, node: NodeInfo) -> int:
+        """How the balance changes: 75 if not at all, towards 100 if it gets better."""
+        before: list[float] = []
+        after: list[float] = []
+        for name in (CPU, MEMORY):
+            capacity = node.allocatable.get(name, 0)
+            if capacity:
+                used = node.requested.get(name, 0)
+                before.append(min(used / capacity, 1.0))
+                after.append(min((used + info.requests.get(name, 0)) / capacity, 1.0))
+        half = MAX_NODE_SCORE // 2
+        change = half + _balance(after) - _balance(before)
+        return half + (change // 2 if change >= 0 else -(-change // 2))
+
+
+def _balance(fractions: list[float]) -> int:
+    deviation = abs((fractions[0] - fractions[1]) / 2) if len(fractions) == 2 else 0.0
+    return int((1 - deviation) * MAX_NODE_SCORE)

@@ -1,0 +1,418 @@
+"""The scheduler as a component of the cluster: its informers, its queue, its cycles and its bindings.
+
+Source: kubernetes pkg/scheduler/eventhandlers.go, schedule_one.go.
+"""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from dralang.api.deviceclass import DeviceClass
+from dralang.api.devicetaintrule import DeviceTaintRule
+from dralang.api.nodes import Node
+from dralang.api.pods import Pod, PodCondition
+from dralang.api.resourceclaim import ResourceClaim
+from dralang.api.resourceslice import ResourceSlice
+from dralang.cluster.clock import Phase
+from dralang.cluster.journal import JournalEntry
+from dralang.cluster.store import ObjectStore, WatchEvent, with_condition
+from dralang.features import FeatureGates
+from dralang.scheduler.binding import Binder, Binding
+from dralang.scheduler.cluster_event import ClusterEvent, EventKind, node_aspects
+from dralang.scheduler.cycle import Failed, Found, NotFound, SchedulingAlgorithm
+from dralang.scheduler.dynamicresources.binding import ClaimBinder
+from dralang.scheduler.dynamicresources.inventories import Inventories
+from dralang.scheduler.dynamicresources.manager import DRAManager
+from dralang.scheduler.dynamicresources.plugin import DynamicResources
+from dralang.scheduler.framework import SUCCESS, CycleState, Diagnosis, Plugin, Status
+from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
+from dralang.scheduler.node_plugins import NodeAffinity, NodeName, NodePorts, NodeUnschedulable, TaintToleration
+from dralang.scheduler.nominator import PodNominator
+from dralang.scheduler.preemption import DefaultPreemption
+from dralang.scheduler.queue import QueuedPod, QueueSettings, SchedulingQueue
+from dralang.scheduler.resource_plugins import BalancedAllocation, NodeResourcesFit
+from dralang.scheduler.scheduling_gates import SchedulingGates
+from dralang.scheduler.settings import DEFAULT_SETTINGS, SchedulerSettings
+
+TERMINAL = ("Succeeded", "Failed")
+
+
+class Scheduler:
+    """kube-scheduler with its default profile. Only its entries of the event queue change its state."""
+
+    name = "scheduler"
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        features: FeatureGates,
+        inventories: Inventories,
+        settings: SchedulerSettings = DEFAULT_SETTINGS,
+    ) -> None:
+        self.store = store
+        self.events = store.events
+        self.features = features
+        self.settings = settings
+        self._inventories = inventories
+        self._reset()
+        handlers = (
+            (Pod, self._on_pod),
+            (Node, self._on_node),
+            (ResourceClaim, self._on_claim),
+            (ResourceSlice, self._on_slice),
+            (DeviceClass, self._on_class),
+            (DeviceTaintRule, self._on_rule),
+        )
+        for kind, handler in handlers:
+            store.subscribe(self.name, Phase.SCHEDULER_EVENT, (kind,), handler)
+
+    def _reset(self) -> None:
+        """Everything that is only in memory."""
+        settings, features = self.settings, self.features
+        self.cache = NodeCache()
+        self.nominator = PodNominator()
+        self.manager = DRAManager(
+            self._inventories,
+            taint_rules=features.enabled("DRADeviceTaintRules") and features.enabled("DRADeviceTaints"),
+            recomputes_names=features.version not in ("1.34", "1.35", "1.36", "1.37"),
+        )
+        self.dynamic_resources = DynamicResources(
+            self.store, self.manager, features, binding_timeout=settings.binding_timeout
+        )
+        self._serves_extended = features.enabled("DRAExtendedResource")
+        self.preemption = DefaultPreemption(self)
+        self.plugins = self._profile()
+        self._by_name = {plugin.name: plugin for plugin in self.plugins}
+        self.algorithm = SchedulingAlgorithm(
+            self.plugins, self.cache, self.nominator, percentage=settings.percentage_of_nodes_to_score
+        )
+        self._gates = [plugin for plugin in self.plugins if type(plugin).pre_enqueue is not Plugin.pre_enqueue]
+        self.queue = SchedulingQueue(
+            self.events,
+            self.name,
+            QueueSettings(settings.initial_backoff, settings.max_backoff, features.enabled("SchedulerPopFromBackoffQ")),
+            self._pre_enqueue,
+            self._helps,
+            self._wake,
+        )
+        waits = self.dynamic_resources.waits_for_devices
+        claims = ClaimBinder(
+            self.store,
+            self.manager,
+            group_claims=self.dynamic_resources.group_claims,
+            sets_timestamp=waits,
+        )
+        self.binder = Binder(
+            self.store,
+            self.name,
+            claims,
+            timeout=settings.binding_timeout if waits else 0,
+            done=self._bound,
+            failed=self._binding_failed,
+        )
+        self.last_diagnosis: dict[str, Diagnosis] = {}
+        """The outcome of the last attempt of each pod that was rejected, for explanations."""
+        self._cycle_planned = False
+
+    def _profile(self) -> list[Plugin]:
+        """The plugins in the order of the default profile."""
+        plugins: list[Plugin] = [
+            SchedulingGates(),
+            NodeName(),
+            NodeUnschedulable(),
+            TaintToleration(),
+            NodeAffinity(),
+            NodePorts(),
+            NodeResourcesFit(self._delegates),
+            self.dynamic_resources,
+            self.preemption,
+            BalancedAllocation(),
+        ]
+        for plugin in plugins:
+            plugin.weight = self.settings.weights.get(plugin.name, type(plugin).weight)
+        return [plugin for plugin in plugins if plugin.name not in self.settings.disabled]
+
+    def _delegates(self, resource: str, node: NodeInfo | None) -> bool:
+        """Whether devices serve a resource name instead of the node.
+
+        Source: kubernetes noderesources/fit.go shouldDelegateResourceToDRA.
+        """
+        if not self._serves_extended or (node is not None and node.allocatable.get(resource, 0) > 0):
+            return False
+        return self.manager.names.class_for(resource) is not None
+
+    # Life of the process.
+
+    def start(self) -> None:
+        """Read everything that exists."""
+        for kind, handler in (
+            (Node, self._on_node),
+            (DeviceClass, self._on_class),
+            (ResourceSlice, self._on_slice),
+            (DeviceTaintRule, self._on_rule),
+            (ResourceClaim, self._on_claim),
+            (Pod, self._on_pod),
+        ):
+            listed: list[Any] = self.store.objects(kind)
+            for each in listed:
+                handler(WatchEvent(kind, None, each))
+
+    def restart(self) -> None:
+        """Lose everything that is only in memory and start again."""
+        self.events.drop(self.name)
+        self._reset()
+        self.start()
+
+    # Informers.
+
+    def _on_node(self, event: WatchEvent) -> None:
+        old, new = event.old, event.new
+        if new is None:
+            self.cache.remove_node(old.metadata.name)
+            return
+        self.cache.set_node(new)
+        if old is None:
+            self.queue.move(ClusterEvent(EventKind.NODE_ADDED, None, new))
+        else:
+            aspects = node_aspects(old, new)
+            if aspects:
+                self.queue.move(ClusterEvent(EventKind.NODE_UPDATED, old, new, aspects))
+
+    def _on_class(self, event: WatchEvent) -> None:
+        self.manager.inform_class(event.old, event.new)
+        if event.new is not None and (event.old is None or event.old.spec != event.new.spec):
+            self.queue.move(ClusterEvent(EventKind.CLASS_CHANGED, event.old, event.new))
+
+    def _on_slice(self, event: WatchEvent) -> None:
+        self.manager.inform_slice(event.old, event.new)
+        if event.new is not None:
+            self.queue.move(ClusterEvent(EventKind.SLICE_CHANGED, event.old, event.new))
+
+    def _on_rule(self, event: WatchEvent) -> None:
+        for slice_ in self.manager.inform_rule(event.old, event.new):
+            self.queue.move(ClusterEvent(EventKind.SLICE_CHANGED, slice_, slice_))
+
+    def _on_claim(self, event: WatchEvent) -> None:
+        news, known = self.manager.inform(event.old, event.new)
+        if event.new is not None:
+            self.binder.watch(event.new)
+        if news:
+            self.queue.move(ClusterEvent(EventKind.CLAIM_CHANGED, known, event.new))
+
+    def _on_pod(self, event: WatchEvent) -> None:
+        old, new = event.old, event.new
+        if old is not None and new is not None and old.metadata.uid != new.metadata.uid:
+            self._on_pod(WatchEvent(Pod, old, None))
+            old = None
+        was = _is_assigned(old)
+        is_ = _is_assigned(new)
+        if is_ or was:
+            self._on_assigned(old if was else None, new if is_ else None)
+        if _is_queued(old, self.settings.name) or _is_queued(new, self.settings.name):
+            self._on_unassigned(old, new)
+
+    def _on_assigned(self, old: Pod | None, new: Pod | None) -> None:
+        if new is None:
+            assert old is not None
+            self.cache.remove_pod(old.metadata.uid)
+            self.queue.move(ClusterEvent(EventKind.ASSIGNED_POD_DELETED, old, None))
+            return
+        known = self.cache.pod(new.metadata.uid)
+        info = known.updated(new) if known is not None else PodInfo(new)
+        if info is not known or self.cache.node_of(new.metadata.uid) != new.spec.node_name:
+            self.cache.add_pod(info, new.spec.node_name)
+        if old is None:
+            self.queue.move(ClusterEvent(EventKind.ASSIGNED_POD_ADDED, None, new))
+        elif old.spec is not new.spec or old.metadata.labels is not new.metadata.labels:
+            self.queue.move(ClusterEvent(EventKind.ASSIGNED_POD_UPDATED, old, new))
+
+    def _on_unassigned(self, old: Pod | None, new: Pod | None) -> None:
+        ours = self.settings.name
+        if not _is_queued(new, ours):
+            assert old is not None
+            self._leaves_queue(old, new)
+            return
+        assert new is not None
+        uid = new.metadata.uid
+        queued = self.queue.get(uid)
+        if queued is None:
+            self.queue.add(PodInfo(new))
+            self._nominate_from_status(new)
+            return
+        info = queued.info.updated(new)
+        if old is not None and old.metadata.deletion_timestamp is None and new.metadata.deletion_timestamp is not None:
+            self._starts_to_end(new)
+        self.queue.update(info, ClusterEvent(EventKind.TARGET_POD_UPDATED, old, new))
+        if old is not None and old.status.nominated_node_name != new.status.nominated_node_name:
+            if uid not in self.binder.waiting:
+                self._nominate_from_status(new)
+            if old.status.nominated_node_name:
+                self._nomination_ends(new, old)
+
+    def _nominate_from_status(self, pod: Pod) -> None:
+        if pod.status.nominated_node_name:
+            queued = self.queue.get(pod.metadata.uid)
+            if queued is not None:
+                self.nominator.add(queued.info, pod.status.nominated_node_name)
+        else:
+            self.nominator.delete(pod.metadata.uid)
+
+    def _nomination_ends(self, pod: Pod, before: Pod) -> None:
+        """Whoever is not more important may use the room that was held for the pod."""
+        priority = pod.spec.priority or 0
+        self.queue.move(
+            ClusterEvent(EventKind.ASSIGNED_POD_DELETED, before, None),
+            lambda other: other.info.priority <= priority and other.info.uid != pod.metadata.uid,
+        )
+
+    def _starts_to_end(self, pod: Pod) -> None:
+        """A pod that is being bound is being deleted: its place on the node is free at once."""
+        uid = pod.metadata.uid
+        if uid in self.binder.waiting and self.cache.node_of(uid):
+            self.cache.remove_pod(uid)
+            self.queue.move(ClusterEvent(EventKind.ASSIGNED_POD_DELETED, pod, None))
+
+    def _leaves_queue(self, old: Pod, new: Pod | None) -> None:
+        uid = old.metadata.uid
+        self.queue.delete(uid)
+        self.nominator.delete(uid)
+        self.last_diagnosis.pop(uid, None)
+        if new is None or new.status.phase in TERMINAL:
+            if self.cache.node_of(uid):
+                self.cache.remove_pod(uid)
+                self.queue.move(ClusterEvent(EventKind.ASSIGNED_POD_DELETED, old, None))
+            elif old.status.nominated_node_name:
+                self._nomination_ends(old, old)
+
+    # Queue.
+
+    def _pre_enqueue(self, queued: QueuedPod) -> Status:
+        gates = self._gates
+        if queued.gated_by:
+            gates = sorted(gates, key=lambda plugin: plugin.name != queued.gated_by)
+        for plugin in gates:
+            status = plugin.pre_enqueue(queued.pod)
+            if not status.is_success:
+                return status.by(plugin.name)
+        return SUCCESS
+
+    def _helps(self, plugin: str, event: ClusterEvent, queued: QueuedPod) -> bool:
+        found = self._by_name.get(plugin)
+        if found is None:
+            return False
+        if event.kind is EventKind.TARGET_POD_UPDATED and event.new.metadata.uid != queued.info.uid:
+            return False
+        return found.helps(event, queued.info)
+
+    def _wake(self) -> None:
+        if not self._cycle_planned:
+            self._cycle_planned = True
+            self.events.schedule(Phase.SCHEDULING, self.name, self._schedule_one)
+
+    # The scheduling cycle.
+
+    def _schedule_one(self, _: object) -> None:
+        self._cycle_planned = False
+        queued = self.queue.pop()
+        if queued is None:
+            return
+        if self.queue.has_work():
+            self._wake()
+        pod = queued.pod
+        if pod.metadata.deletion_timestamp is not None or queued.info.uid in self.binder.waiting:
+            return
+        state = CycleState()
+        answer = self.algorithm.schedule(state, queued.info)
+        match answer:
+            case Found():
+                self._assume(queued, state, answer)
+            case NotFound(diagnosis=diagnosis, nominated=nominated):
+                self.last_diagnosis[queued.info.uid] = diagnosis
+                self._reject(queued, diagnosis.message(), diagnosis.rejectors, nominated)
+            case Failed(message=message, rejected=rejected):
+                self._fail(queued, message, rejected=rejected)
+
+    def _assume(self, queued: QueuedPod, state: CycleState, found: Found) -> None:
+        info, node = queued.info, found.node
+        self.cache.add_pod(info, node)
+        self.nominator.delete(info.uid)
+        for plugin in self.plugins:
+            if plugin.has_reserve:
+                status = plugin.reserve(state, info, node)
+                if not status.is_success:
+                    self._give_up(queued, state, node)
+                    self._fail(queued, f'running Reserve plugin "{plugin.name}": {status.message}', rejected=False)
+                    return
+        self.last_diagnosis.pop(info.uid, None)
+        self.binder.start(Binding(queued, state, node))
+
+    def _give_up(self, queued: QueuedPod, state: CycleState, node: str) -> None:
+        for plugin in reversed(self.plugins):
+            if plugin.has_reserve:
+                plugin.unreserve(state, queued.info, node)
+        self.cache.remove_pod(queued.info.uid)
+
+    def _bound(self, binding: Binding) -> None:
+        queued = binding.queued
+        meta = queued.pod.metadata
+        self.queue.delete(meta.uid)
+        self._record(meta.namespace, meta.name, "Scheduled", f"assigned to {binding.node}", binding.node)
+
+    def _binding_failed(self, binding: Binding, message: str) -> None:
+        queued = binding.queued
+        pod = queued.pod
+        self._give_up(queued, binding.state, binding.node)
+        gone = replace(pod, spec=replace(pod.spec, node_name=binding.node))
+        self.queue.move(ClusterEvent(EventKind.ASSIGNED_POD_DELETED, gone, None))
+        self._fail(queued, message, rejected=False)
+
+    # Failure.
+
+    def _reject(self, queued: QueuedPod, message: str, rejectors: frozenset[str], nominated: str | None) -> None:
+        self.queue.put_back(queued, rejectors)
+        self._report(queued, "Unschedulable", message, nominated)
+
+    def _fail(self, queued: QueuedPod, message: str, *, rejected: bool) -> None:
+        self.last_diagnosis.pop(queued.info.uid, None)
+        self.queue.put_back(queued, frozenset())
+        self._report(queued, "Unschedulable" if rejected else "SchedulerError", message, "")
+
+    def _report(self, queued: QueuedPod, reason: str, message: str, nominated: str | None) -> None:
+        """Write why the pod waits to its status, and to the journal."""
+        meta = queued.pod.metadata
+        current = self.store.get(Pod, meta.namespace, meta.name)
+        if current is None or current.metadata.uid != meta.uid or current.spec.node_name:
+            self.queue.delete(meta.uid)
+            return
+        if nominated:
+            self.nominator.add(queued.info, nominated)
+        elif nominated is not None:
+            self.nominator.delete(meta.uid)
+        self._record(meta.namespace, meta.name, "FailedScheduling", message)
+        condition = PodCondition(type="PodScheduled", status="False", reason=reason, message=message)
+        changes: dict[str, object] = {}
+        if condition not in current.status.conditions:
+            changes["conditions"] = with_condition(current.status.conditions, condition)
+        if nominated is not None and nominated != current.status.nominated_node_name:
+            changes["nominated_node_name"] = nominated
+        if changes:
+            self.store.patch_status(Pod, meta.namespace, meta.name, **changes)
+
+    def _record(self, namespace: str, name: str, reason: str, message: str, *related: str) -> None:
+        entry = JournalEntry(self.events.now, self.name, "Pod", namespace, name, reason, message, related)
+        self.store.journal.record(entry)
+
+
+def _is_assigned(pod: Pod | None) -> bool:
+    """Whether the pod takes room on a node."""
+    return pod is not None and bool(pod.spec.node_name) and pod.status.phase not in TERMINAL
+
+
+def _is_queued(pod: Pod | None, scheduler_name: str) -> bool:
+    """Whether the pod is for this scheduler to place."""
+    return (
+        pod is not None
+        and not pod.spec.node_name
+        and pod.status.phase not in TERMINAL
+        and pod.spec.scheduler_name == scheduler_name
+    )

@@ -1,0 +1,31 @@
+"""What can be set about the scheduler: the part of KubeSchedulerConfiguration that is modelled."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from msgspec import Struct
+
+
+class SchedulerSettings(Struct, frozen=True, kw_only=True):
+    """One profile of the scheduler; times in milliseconds.
+
+    Attributes:
+        name: `schedulerName` of the profile.
+        initial_backoff: `podInitialBackoffSeconds`.
+        max_backoff: `podMaxBackoffSeconds`.
+        percentage_of_nodes_to_score: 0 lets the size of the cluster decide.
+        binding_timeout: of DynamicResourcesArgs.
+        disabled: plugins that are switched off.
+        weights: of score plugins, where they differ from the default.
+    """
+
+    name: str = "default-scheduler"
+    initial_backoff: int = 1_000
+    max_backoff: int = 10_000
+    percentage_of_nodes_to_score: int = 0
+    binding_timeout: int = 600_000
+    disabled: frozenset[str] = frozenset()
+    weights: Mapping[str, int] = MappingProxyType({})
+
+
+DEFAULT_SETTINGS = SchedulerSettings()
