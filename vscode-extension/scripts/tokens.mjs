@@ -1,0 +1,46 @@
+// Tokens of .dra texts with their scopes, as the editor sees them: `node scripts/tokens.mjs < LIST`, where LIST is a JSON
+// list of texts; prints a JSON list (a text each) of lists (a line each) of [start, end, scopes].
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import oniguruma from "vscode-oniguruma";
+import textmate from "vscode-textmate";
+
+const root = new URL("../", import.meta.url);
+const GRAMMARS = {
+  "source.dra": "syntaxes/dra.tmLanguage.json",
+  "source.cel.dra": "syntaxes/cel.tmLanguage.json",
+};
+
+/** The grammar of .dra files, loaded from this folder. */
+export async function loadGrammar() {
+  const wasm = readFileSync(new URL(import.meta.resolve("vscode-oniguruma/release/onig.wasm")));
+  await oniguruma.loadWASM(wasm);
+  const registry = new textmate.Registry({
+    onigLib: Promise.resolve({
+      createOnigScanner: (patterns) => new oniguruma.OnigScanner(patterns),
+      createOnigString: (text) => new oniguruma.OnigString(text),
+    }),
+    loadGrammar: async (scope) =>
+      scope in GRAMMARS
+        ? textmate.parseRawGrammar(readFileSync(new URL(GRAMMARS[scope], root), "utf8"), GRAMMARS[scope])
+        : null,
+  });
+  return registry.loadGrammar("source.dra");
+}
+
+/** The tokens of a text, a list a line: [start, end, scopes]; columns count UTF-16 units. */
+export function tokenize(grammar, text) {
+  let stack = textmate.INITIAL;
+  return text.split("\n").map((line) => {
+    const result = grammar.tokenizeLine(line, stack);
+    if (result.stoppedEarly) throw new Error(`took too long: ${line}`);
+    stack = result.ruleStack;
+    return result.tokens.map((token) => [token.startIndex, Math.min(token.endIndex, line.length), token.scopes]);
+  });
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const grammar = await loadGrammar();
+  const texts = JSON.parse(readFileSync(0, "utf8"));
+  process.stdout.write(JSON.stringify(texts.map((text) => tokenize(grammar, text))));
+}
