@@ -9,11 +9,13 @@ from typing import Protocol, TypeVar
 from msgspec.structs import replace
 
 from dralang.api.containers import Container, ResourceRequirements
+from dralang.api.devicetaintrule import DeviceTaintRule
 from dralang.api.meta import ObjectMeta
 from dralang.api.nodes import Node, NodeCondition
 from dralang.api.pods import Pod, PodCondition
 from dralang.api.priority import PriorityClass
 from dralang.api.resourceclaim import ResourceClaim, ResourceClaimStatus
+from dralang.api.resourceslice import ResourceSlice
 from dralang.cluster.errors import ApiError
 from dralang.values.quantity import parse_quantity
 
@@ -122,6 +124,36 @@ def admit_node(node: Node) -> Node:
     )
 
 
+def admit_slice(slice_: ResourceSlice, now: str) -> ResourceSlice:
+    """Device taints get the time at which they were first seen."""
+    devices = slice_.spec.devices
+    if all(taint.time_added is not None for device in devices for taint in device.taints):
+        return slice_
+    stamped = tuple(
+        replace(
+            device,
+            taints=tuple(taint if taint.time_added else replace(taint, time_added=now) for taint in device.taints),
+        )
+        if device.taints
+        else device
+        for device in devices
+    )
+    return replace(slice_, spec=replace(slice_.spec, devices=stamped))
+
+
+def admit_rule(old: DeviceTaintRule | None, new: DeviceTaintRule, now: str) -> DeviceTaintRule:
+    """The taint of a rule gets the time at which it got its effect."""
+    taint = new.spec.taint
+    changed = (
+        old is not None
+        and old.spec.taint.effect != taint.effect
+        and taint.time_added in (None, old.spec.taint.time_added)
+    )
+    if taint.time_added is not None and not changed:
+        return new
+    return replace(new, spec=replace(new.spec, taint=replace(taint, time_added=now)))
+
+
 def admit_claim_status(old: ResourceClaim, new: ResourceClaimStatus) -> ResourceClaimStatus | ApiError:
     """The rules for the status of a claim: an allocation never changes, consumers are counted.
 
@@ -137,7 +169,7 @@ def admit_claim_status(old: ResourceClaim, new: ResourceClaimStatus) -> Resource
         )
     before, after = old.status.allocation, new.allocation
     if before is not None and after is not None and before != after:
-        return ApiError("Invalid", f"{prefix}.allocation: Invalid value: field cannot be modified once set")
+        return ApiError("Invalid", f"{prefix}.allocation: Invalid value: null: field cannot be modified once set")
     if new.devices:
         results = after.devices.results if after is not None else ()
         allocated = {(each.driver, each.pool, each.device, each.share_id) for each in results}

@@ -11,13 +11,22 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
+from dralang.api.devicetaintrule import DeviceTaintRule
 from dralang.api.disruption import PodDisruptionBudget
 from dralang.api.meta import ObjectMeta
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod, PodCondition
 from dralang.api.resourceclaim import ResourceClaim, ResourceClaimTemplate
+from dralang.api.resourceslice import ResourceSlice
 from dralang.api.workloads import PodGroup, Workload
-from dralang.cluster.admission import KubernetesObject, admit_claim_status, admit_node, admit_pod
+from dralang.cluster.admission import (
+    KubernetesObject,
+    admit_claim_status,
+    admit_node,
+    admit_pod,
+    admit_rule,
+    admit_slice,
+)
 from dralang.cluster.clock import EventQueue, Phase
 from dralang.cluster.errors import ApiError
 from dralang.cluster.journal import Journal, JournalEntry
@@ -146,8 +155,8 @@ class ObjectStore:
             admitted = admit_pod(admitted, self)
             if isinstance(admitted, ApiError):
                 return admitted
-        elif kind is Node:
-            admitted = admit_node(admitted)
+        else:
+            admitted = self._admit(None, admitted)
         self._created += 1
         self.revision += 1
         meta = replace(
@@ -166,6 +175,15 @@ class ObjectStore:
         self._announce(kind, None, stored)
         return stored
 
+    def _admit(self, old: Any, new: Any) -> Any:
+        """What the API server fills in."""
+        kind = type(new)
+        if kind is ResourceSlice:
+            return admit_slice(new, format_time(self.events.now))
+        if kind is DeviceTaintRule:
+            return admit_rule(old, new, format_time(self.events.now))
+        return admit_node(new) if kind is Node and old is None else new
+
     def _generated_name(self, kind: type[Any], namespace: str, base: str) -> str:
         taken = self._kind(kind)
         while True:
@@ -181,7 +199,7 @@ class ObjectStore:
             return found
         kind: type[Any] = type(new)
         old: Any = found
-        draft: Any = new
+        draft: Any = self._admit(old, new)
         changed = hasattr(old, "spec") and draft.spec != old.spec
         meta = replace(
             draft.metadata,

@@ -19,6 +19,7 @@ from dralang.cluster.errors import ApiError
 from dralang.cluster.journal import Journal, JournalEntry
 from dralang.cluster.store import NAMESPACED, ObjectStore
 from dralang.controllers.controller import Controller
+from dralang.controllers.device_taint_eviction import DeviceTaintEvictionController
 from dralang.controllers.garbage_collector import GarbageCollector
 from dralang.controllers.kubelet import Kubelet
 from dralang.controllers.resourceclaim import ResourceClaimController
@@ -52,8 +53,7 @@ class Environment:
     ) -> None:
         self.features = features
         self.settings = settings
-        gates = dict.fromkeys(sorted(features.on), True)
-        self.profile: AllocatorProfile = allocator_profile(features.version, gates, quirks)
+        self.profile: AllocatorProfile = allocator_profile(features.version, _allocator_gates(features), quirks)
         self.inventories = Inventories(self.profile, expressions)
 
 
@@ -78,7 +78,11 @@ class Simulation:
         self.claim_controller = ResourceClaimController(self.store, features)
         self.garbage_collector = GarbageCollector(self.store, (Pod,))
         self.scheduler = Scheduler(self.store, features, environment.inventories, environment.settings)
-        self.controllers: tuple[Controller[Any], ...] = (self.garbage_collector, self.claim_controller, self.kubelet)
+        controllers: list[Controller[Any]] = [self.garbage_collector, self.claim_controller, self.kubelet]
+        if features.enabled("DRADeviceTaints"):
+            protects = features.version not in ("1.34", "1.35", "1.36", "1.37")
+            controllers.append(DeviceTaintEvictionController(self.store, features, empty_effect_protects=protects))
+        self.controllers = tuple(controllers)
         self.on_event: Callable[[Simulation], None] | None = None
         """Called after every single event."""
 
@@ -92,13 +96,13 @@ class Simulation:
     def advance_before(self, instant: int) -> None:
         """Let everything happen that is due before an instant, and set the clock to it."""
         while (due := self.events.next_time()) is not None and due < instant:
-            self._step()
+            self.step()
         self.events.now = max(self.events.now, instant)
 
     def advance_to(self, instant: int) -> None:
         """Let everything happen that is due at an instant or before, with all that follows without delay."""
         while (due := self.events.next_time()) is not None and due <= instant:
-            self._step()
+            self.step()
         self.events.now = max(self.events.now, instant)
 
     def settle(self, limit: int | None = None) -> bool:
@@ -118,10 +122,11 @@ class Simulation:
                 if limit is not None:
                     self.events.now = max(self.events.now, limit)
                 return False
-            self._step()
+            self.step()
         return False
 
-    def _step(self) -> None:
+    def step(self) -> None:
+        """Let the next thing happen; there must be one."""
         if self.events.run_next() and self.on_event is not None:
             self.on_event(self)
 
@@ -252,3 +257,11 @@ class Simulation:
         meta = found.metadata
         entry = JournalEntry(self.events.now, "scenario", kind.__name__, meta.namespace, meta.name, reason, message)
         self.journal.record(entry)
+
+
+def _allocator_gates(features: FeatureGates) -> dict[str, bool]:
+    """The gates that are on, as the scheduler hands them to the allocator: binding conditions need device status."""
+    gates = dict.fromkeys(sorted(features.on), True)
+    if not gates.pop("DRAResourceClaimDeviceStatus", False):
+        gates.pop("DRADeviceBindingConditions", None)
+    return gates

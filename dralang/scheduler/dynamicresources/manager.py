@@ -13,9 +13,9 @@ from dralang.api.deviceclass import DeviceClass
 from dralang.api.devicetaintrule import DeviceTaintRule
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.api.resourceslice import ResourceSlice
+from dralang.cluster.taint_rules import with_rules
 from dralang.scheduler.dynamicresources.class_names import ClassNames
 from dralang.scheduler.dynamicresources.inventories import Inventories
-from dralang.scheduler.dynamicresources.taint_rules import with_rules
 
 ClaimKey = tuple[str, str]
 ClaimWatcher = Callable[[ResourceClaim | None, ResourceClaim | None], None]
