@@ -4,7 +4,7 @@ Field names and types are those of the Kubernetes API; see ``base`` for the mark
 """
 
 from dralang.api.base import Always, ApiType
-from dralang.api.device import DeviceSelector, OpaqueDeviceConfiguration
+from dralang.api.device import CapacityRequirements, DeviceSelector, OpaqueDeviceConfiguration
 from dralang.api.meta import ObjectMeta
 
 
@@ -20,6 +20,8 @@ class DeviceClassSpec(ApiType, frozen=True):
     selectors: tuple[DeviceSelector, ...] = ()
     config: tuple[DeviceClassConfiguration, ...] = ()
     extended_resource_name: str | None = None
+    # Of KEP-6406, which no released API has.
+    extended_resource_capacity_requests: CapacityRequirements | None = None
 
 
 class DeviceClass(ApiType, frozen=True):

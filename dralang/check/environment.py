@@ -78,8 +78,14 @@ class EnvironmentReader:
         """The environment of a used file; None after a diagnostic where files use each other in a circle."""
         key = str(parsed.path)
         if key in self._open:
-            chain = " → ".join([*(name.rpartition("/")[2] for name in self._open[self._open.index(key) :]), parsed.path.name])
-            log.add(problems.bad_file(f"files use each other in a circle: {chain}", span, "move what both need into a third file"))
+            chain = " → ".join(
+                [*(name.rpartition("/")[2] for name in self._open[self._open.index(key) :]), parsed.path.name]
+            )
+            log.add(
+                problems.bad_file(
+                    f"files use each other in a circle: {chain}", span, "move what both need into a third file"
+                )
+            )
             return None
         return self.read(parsed, log)
 
@@ -136,7 +142,11 @@ class _FileReader:
             if param.name.text in seen:
                 self.log.add(problems.duplicate("parameter", param.name.text, param.span, seen[param.name.text]))
             elif not param.name.text.isidentifier():
-                self.log.add(problems.bad_name(f"`{param.name.text}` is no parameter name", param.span, "use letters, digits and `_`"))
+                self.log.add(
+                    problems.bad_name(
+                        f"`{param.name.text}` is no parameter name", param.span, "use letters, digits and `_`"
+                    )
+                )
             seen[param.name.text] = param.span
         self.into.fixtures[name] = FixtureDef(item, self.into)
 
@@ -178,12 +188,19 @@ class _FileReader:
         self.log.extend(read.log.sorted())
         if not read.manifest.objects and not read.log.has_errors:
             kinds = ", ".join(f"{count} {kind}" for kind, count in read.manifest.foreign) or "nothing"
-            self.log.add(problems.unused("file", item.target.text, item.target.span, f"it holds no object that is modelled, only {kinds}"))
+            self.log.add(
+                problems.unused(
+                    "file", item.target.text, item.target.span, f"it holds no object that is modelled, only {kinds}"
+                )
+            )
         elif read.manifest.foreign:
             kinds = ", ".join(f"{count} {kind}" for kind, count in read.manifest.foreign)
             self.log.add(
                 Diagnostic(
-                    code="DRA0407", severity="note", message=f"not modelled and left out: {kinds}", span=item.target.span
+                    code="DRA0407",
+                    severity="note",
+                    message=f"not modelled and left out: {kinds}",
+                    span=item.target.span,
                 )
             )
         taken: set[ObjectKey] = set()
@@ -220,7 +237,7 @@ def manifest_object(found: ManifestObject, log: DiagnosticLog) -> Declared | Non
             Diagnostic(
                 code="DRA0408",
                 severity="note",
-                message=f"read as {info.api_version}: fields that {info.in_version(found.version)} has beside it are not known",
+                message=f"read as {info.api_version}; fields only of {info.in_version(found.version)} are unknown",
                 span=members["apiVersion"].span,
             )
         )
@@ -256,7 +273,9 @@ class Declarer:
     def _take(self, declared: Declared) -> bool:
         first = self.into.objects.get(declared.key)
         if first is not None:
-            self.log.add(problems.duplicate(spoken_kind(declared.key.kind), declared.key.name, declared.span, first.span))
+            self.log.add(
+                problems.duplicate(spoken_kind(declared.key.kind), declared.key.name, declared.span, first.span)
+            )
             return False
         if len(self.into.objects) >= MAX_OBJECTS:
             self.log.add(problems.bad_file(f"more than {MAX_OBJECTS:,} objects", declared.span))
@@ -271,12 +290,18 @@ class Declarer:
         fixture = home.fixtures.get(name)
         if fixture is None:
             self.log.add(
-                problems.undefined("fixture", name, call.name.span, home.fixtures, way_out="define it: `fixture NAME(...) { ... }`")
+                problems.undefined(
+                    "fixture", name, call.name.span, home.fixtures, way_out="define it: `fixture NAME(...) { ... }`"
+                )
             )
             return []
         home.called.add(name)
         if self.depth >= MAX_CALLS:
-            self.log.add(problems.bad_call(f"fixtures call each other more than {MAX_CALLS} deep", call.span, "does it call itself?"))
+            self.log.add(
+                problems.bad_call(
+                    f"fixtures call each other more than {MAX_CALLS} deep", call.span, "does it call itself?"
+                )
+            )
             return []
         self.depth += 1
         result: list[Declared] = []
@@ -289,7 +314,13 @@ class Declarer:
     def _fixture_item(self, item: n.Item, bindings: Bindings, home: Environment) -> list[Declared]:
         if isinstance(item, n.Decl | n.Call):
             return self.item(item, bindings, home)
-        what = {n.Header: "a setting", n.Use: "`use`", n.Fixture: "a fixture", n.Scenario: "a scenario", n.Property: "a property"}
+        what = {
+            n.Header: "a setting",
+            n.Use: "`use`",
+            n.Fixture: "a fixture",
+            n.Scenario: "a scenario",
+            n.Property: "a property",
+        }
         self.log.add(problems.misplaced(what[type(item)], "a fixture", item.span, "a fixture holds declarations"))
         return []
 
@@ -299,13 +330,19 @@ class Declarer:
         given: dict[str, list[ParamValue]] = {}
         positional = list(params)
         for arg in call.args:
-            name = arg.name.text if arg.name is not None else (positional[len(given)] if len(given) < len(positional) else None)
+            name = (
+                arg.name.text
+                if arg.name is not None
+                else (positional[len(given)] if len(given) < len(positional) else None)
+            )
             if name is None or name not in params:
                 shown = f"`{arg.name.text}`" if arg.name is not None else "so many arguments"
                 known = ", ".join(f"`{param}`" for param in params) or "none"
                 self.log.add(
                     problems.bad_call(
-                        f"fixture `{fixture.name.text}` does not take {shown}", arg.span, f"its parameters: {known}",
+                        f"fixture `{fixture.name.text}` does not take {shown}",
+                        arg.span,
+                        f"its parameters: {known}",
                         (Related("defined here", fixture.name.span),),
                     )
                 )
@@ -338,7 +375,9 @@ class Declarer:
                 if param.default is None:
                     self.log.add(
                         problems.bad_call(
-                            f"fixture `{fixture.name.text}` needs `{name}`", call.span, f"write `{fixture.name.text}({name}: ...)`",
+                            f"fixture `{fixture.name.text}` needs `{name}`",
+                            call.span,
+                            f"write `{fixture.name.text}({name}: ...)`",
                             (Related("defined here", param.span),),
                         )
                     )
@@ -355,5 +394,3 @@ class Declarer:
                 self.log.add(problems.bad_call(f"this call makes more than {MAX_OBJECTS:,} instances", call.span))
                 return []
         return result
-
-

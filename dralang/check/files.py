@@ -65,7 +65,7 @@ class Files:
         """The spec at a path, or None after a diagnostic."""
         return self.parsed(path.resolve(), _shown(path), None, log)
 
-    def text(self, path: Path, name: str, data: bytes) -> ParsedFile | None:
+    def text(self, path: Path, name: str, data: bytes) -> ParsedFile:
         """A spec whose content is already here (standard input, an editor)."""
         own = DiagnosticLog()
         source = decode_source(name, data, own)
@@ -124,7 +124,11 @@ class Files:
         if quoted:
             return self._locate_file(target, user, span, log)
         if target != "std" and not target.startswith("std."):
-            log.add(problems.bad_file(f"`{target}` is no module", span, 'modules start with `std.`; files stand in quotes: `use "x.dra"`'))
+            log.add(
+                problems.bad_file(
+                    f"`{target}` is no module", span, 'modules start with `std.`; files stand in quotes: `use "x.dra"`'
+                )
+            )
             return None
         relative = Path(*target.split(".")[1:]).with_suffix(".dra") if target != "std" else Path("std.dra")
         path = stdlib_dir() / relative
@@ -148,7 +152,11 @@ class Files:
             log.add(problems.bad_file(f"`{target}` lies outside of the project", span, way_out))
             return None
         if path.suffix not in (".dra", *MANIFEST_SUFFIXES):
-            log.add(problems.bad_file(f"`{target}` is neither `.dra` nor YAML nor JSON", span, "files end in .dra, .yaml, .yml or .json"))
+            log.add(
+                problems.bad_file(
+                    f"`{target}` is neither `.dra` nor YAML nor JSON", span, "files end in .dra, .yaml, .yml or .json"
+                )
+            )
             return None
         return path
 

@@ -155,6 +155,8 @@ class ObjectParts:
             self._finish_pod(span)
         elif self.keyword == "node":
             self._finish_node(name, name_span)
+        elif self.keyword == "slice":
+            self._finish_slice(name, name_span)
         root: Members = {"metadata": Located(self.metadata, name_span)}
         if self.spec_type is not self.info.type:
             spec = Located(self.spec, span)
@@ -189,6 +191,18 @@ class ObjectParts:
             allocatable.setdefault(resource, located)
         self.status["capacity"] = Located(capacity, span)
         self.status["allocatable"] = Located(allocatable, span)
+
+    def _finish_slice(self, name: str, span: Span) -> None:
+        """A pool named after the node, or after the slice; its count of slices is filled in by ``check.pools``."""
+        node = self.spec.get("nodeName")
+        pool = dict(entries_of(self.spec["pool"])) if "pool" in self.spec else {}
+        named = node.value if node is not None and isinstance(node.value, str) else name
+        pool.setdefault("name", Located(named, span))
+        pool.setdefault("generation", Located(1, span))
+        given = self.spec.get("pool")
+        self.spec["pool"] = Located(
+            pool, span if given is None else given.span, None if given is None else given.key_span
+        )
 
     def _finish_pod(self, span: Span) -> None:
         containers = self.spec.get("containers")

@@ -156,3 +156,45 @@ def bad_state(state: str, subject: str, span: Span, known: Iterable[str]) -> Dia
 def time_goes_back(message: str, span: Span, way_out: str) -> Diagnostic:
     """A statement whose time has passed."""
     return Diagnostic(code="DRA0311", message=message, span=span, help=way_out)
+
+
+def bad_quantity(text: str, span: Span) -> Diagnostic:
+    """A text that is no quantity."""
+    return Diagnostic(
+        code="DRA0303",
+        message=f"`{text}` is no quantity",
+        span=span,
+        help="quantities are written `80Gi`, `1500m`, `4`",
+    )
+
+
+def not_yet(what: str, span: Span | None) -> Diagnostic:
+    """Something that the language knows and this version cannot run."""
+    return Diagnostic(
+        code="DRA0690",
+        message=f"{what} cannot be run by this version of dralang",
+        span=span,
+        help="the file is checked all the same; only scenarios that depend on it are refused",
+    )
+
+
+def dangling(kind: str, name: str, span: Span) -> Diagnostic:
+    """A manifest that refers to something that no file declares."""
+    return Diagnostic(
+        code="DRA0216",
+        severity="warning",
+        message=f"there is no {kind} `{name}` in these files",
+        span=span,
+        help="load the manifest that has it, or declare it in the spec",
+    )
+
+
+def checks_nothing(title: str, span: Span) -> Diagnostic:
+    """A scenario without any expectation."""
+    return Diagnostic(
+        code="DRA0217",
+        severity="warning",
+        message=f"scenario `{title}` expects nothing",
+        span=span,
+        help="say what should happen: `expect POD runs`",
+    )

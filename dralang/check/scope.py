@@ -73,9 +73,7 @@ class Scope:
 
     # ---- objects ----------------------------------------------------------------------------------------------------
 
-    def resolve(
-        self, ref: n.Ref, bindings: Bindings, kinds: tuple[str, ...], *, globs: bool = True
-    ) -> list[ObjectKey]:
+    def resolve(self, ref: n.Ref, bindings: Bindings, kinds: tuple[str, ...], *, globs: bool = True) -> list[ObjectKey]:
         """The objects that a reference means: one for each name of its range; a glob stays one key.
 
         ``kinds`` are those that make sense in the sentence, the likeliest first; a kind word narrows them.
@@ -96,7 +94,10 @@ class Scope:
     def _one(self, text: str, span: Span, kinds: tuple[str, ...], *, globs: bool) -> ObjectKey | None:
         namespace, name = self._split(text)
         if is_glob(name):
-            return self._glob(text, namespace, name, span, kinds) if globs else self._no_glob(text, span)
+            if globs:
+                return self._glob(text, namespace, name, span, kinds)
+            self.log.add(problems.bad_name(f"`{text}` stands for several objects; one is needed here", span))
+            return None
         candidates = [
             key
             for key in self.by_name.get(name, ())
@@ -124,12 +125,7 @@ class Scope:
         namespace, slash, name = text.rpartition("/")
         return (namespace, name) if slash else ("default", text)
 
-    def _no_glob(self, text: str, span: Span) -> None:
-        self.log.add(problems.bad_name(f"`{text}` stands for several objects; one is needed here", span))
-
-    def _glob(
-        self, text: str, namespace: str, glob: str, span: Span, kinds: tuple[str, ...]
-    ) -> ObjectKey | None:
+    def _glob(self, text: str, namespace: str, glob: str, span: Span, kinds: tuple[str, ...]) -> ObjectKey | None:
         for kind in kinds:
             matching = [
                 key

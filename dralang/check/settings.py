@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 
+from dralang.allocator.quirks import QUIRKS
 from dralang.check import problems
 from dralang.check.expand import Bindings, one_name, scalar
 from dralang.check.values import Converter, misplaced_sugar
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import Span
 from dralang.features import DEFAULT_VERSION, VERSIONS, FeatureGates, GateProblem
-from dralang.allocator.quirks import QUIRKS
 from dralang.scenario.model import Settings
 from dralang.spelling import nearest
 from dralang.syntax import nodes as n
@@ -30,7 +30,10 @@ def read_header(header: n.Header, bindings: Bindings, log: DiagnosticLog) -> obj
                 near = nearest(name, QUIRKS)
                 log.add(
                     problems.bad_setting(
-                        f"unknown quirk `{name}`", span, f"did you mean `{near}`?" if near else "", tuple(sorted(QUIRKS)[:6])
+                        f"unknown quirk `{name}`",
+                        span,
+                        f"did you mean `{near}`?" if near else "",
+                        tuple(sorted(QUIRKS)[:6]),
                     )
                 )
     return {name: value for name, (value, _) in switches.items()}
@@ -48,9 +51,7 @@ def _version(word: n.Word, bindings: Bindings, log: DiagnosticLog) -> str | None
     return None
 
 
-def _switches(
-    block: n.Block, what: str, bindings: Bindings, log: DiagnosticLog
-) -> dict[str, tuple[bool, Span]]:
+def _switches(block: n.Block, what: str, bindings: Bindings, log: DiagnosticLog) -> dict[str, tuple[bool, Span]]:
     result: dict[str, tuple[bool, Span]] = {}
     converter = Converter(log)
     for entry in block.entries:

@@ -1,0 +1,283 @@
+"""The one way from a file to its scenarios and diagnostics: for `test`, `run`, `check`, and the editor.
+
+Order: text → tree (``syntax``) → environment (what the file declares and uses) → each scenario, each row of its table →
+references and what is never used.
+"""
+
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from dralang.check import problems
+from dralang.check.environment import Environment, EnvironmentReader
+from dralang.check.expand import Bindings, ParamValue, scalar, substitute
+from dralang.check.files import Files, ParsedFile
+from dralang.check.pools import with_slice_counts
+from dralang.check.references import check_references, report_unused
+from dralang.check.scope import Scope
+from dralang.check.settings import settings_of
+from dralang.check.statements import Elaborator
+from dralang.check.support import missing_features
+from dralang.check.values import Converter
+from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
+from dralang.diagnostics.source import SourceFile, Span
+from dralang.scenario import steps as s
+from dralang.scenario.keys import ObjectKey
+from dralang.scenario.model import Declared, Property, Scenario, Settings
+from dralang.syntax import nodes as n
+from dralang.syntax.nodes import File
+
+MAX_ROWS: Final = 2_000
+
+
+class Analysis(Struct, frozen=True):
+    """What is known about a spec file before anything runs.
+
+    Attributes:
+        source: its text.
+        tree: its syntax tree.
+        scenarios: one for each row; none if the file has errors.
+        diagnostics: sorted.
+        objects: what the file declares and uses, at its own level.
+        settings: of the file.
+    """
+
+    source: SourceFile
+    tree: File
+    scenarios: tuple[Scenario, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    objects: tuple[Declared, ...]
+    settings: Settings
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether the file must not be run."""
+        return any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
+
+
+class Analyzer:
+    """Analyses specs; used files are read once for all of them."""
+
+    def __init__(self, overrides: Settings | None = None) -> None:
+        self.files = Files()
+        self.environments = EnvironmentReader(self.files)
+        self.overrides = overrides
+
+    def path(self, path: Path) -> Analysis | Diagnostic:
+        """Analyse the spec at a path; a diagnostic if it cannot be read."""
+        log = DiagnosticLog()
+        parsed = self.files.spec(path, log)
+        return log.sorted()[0] if parsed is None else self.parsed(parsed)
+
+    def text(self, path: Path, name: str, data: bytes) -> Analysis:
+        """Analyse a spec whose content is already here; ``path`` is where its ``use`` start from."""
+        return self.parsed(self.files.text(path, name, data))
+
+    def parsed(self, parsed: ParsedFile) -> Analysis:
+        """Analyse a parsed spec."""
+        log = DiagnosticLog()
+        environment = self.environments.read(parsed, log)
+        settings = settings_of([environment.headers], {}, DiagnosticLog(), self.overrides)
+        scenarios: tuple[Scenario, ...] = ()
+        if not parsed.log.has_errors:
+            scenarios = _FileAnalysis(environment, parsed, log, self.overrides).run()
+        if log.has_errors:
+            scenarios = ()
+        return Analysis(
+            parsed.source, parsed.tree, scenarios, tuple(log.sorted()), tuple(environment.objects.values()), settings
+        )
+
+
+class _FileAnalysis:
+    """The scenarios of one file; private to this module."""
+
+    def __init__(
+        self, environment: Environment, parsed: ParsedFile, log: DiagnosticLog, overrides: Settings | None
+    ) -> None:
+        self.environment = environment
+        self.parsed = parsed
+        self.log = log
+        self.overrides = overrides
+        self.known: set[ObjectKey] = set(environment.objects)
+        self.used: set[ObjectKey] = set()
+        self.titles: dict[str, Span] = {}
+        counted = with_slice_counts(environment.objects.values())
+        self.objects = {**environment.objects, **counted}
+
+    def run(self) -> tuple[Scenario, ...]:
+        # Gates are checked once for the file, so that a file without scenarios is checked too.
+        settings_of([self.environment.headers], {}, self.log, self.overrides)
+        scenarios: list[Scenario] = []
+        for node in self.environment.scenarios:
+            for bindings in self._rows(node):
+                scenario = self._scenario(node, bindings)
+                if scenario is not None:
+                    scenarios.append(scenario)
+        check_references(self.objects.values(), self.known, self.used, self.log)
+        if self.environment.scenarios:
+            report_unused(self.environment.objects.values(), self.used, self.log)
+            self._unused_fixtures()
+        return tuple(scenarios)
+
+    def _unused_fixtures(self) -> None:
+        for name, fixture in self.environment.fixtures.items():
+            if fixture.home is self.environment and name not in self.environment.called:
+                self.log.add(problems.unused("fixture", name, fixture.node.name.span, f"call it: `{name}(...)`"))
+
+    # ---- tables -----------------------------------------------------------------------------------------------------
+
+    def _rows(self, node: n.Scenario) -> list[dict[str, ParamValue]]:
+        table = node.table
+        if table is None:
+            return [{}]
+        converter = Converter(self.log)
+        rows: list[dict[str, ParamValue]] = []
+        for name in table.names:
+            if not name.text.isidentifier():
+                self.log.add(
+                    problems.bad_name(f"`{name.text}` is no parameter name", name.span, "use letters, digits and `_`")
+                )
+                return []
+        if table.low is not None and table.high is not None:
+            return self._range_rows(table, table.low, table.high)
+        items = table.rows.items if table.rows is not None else ()
+        if not items:
+            self.log.add(problems.bad_table("this table has no rows", table.span, "give it at least one"))
+        for item in items:
+            values: tuple[n.Value, ...] = (item,)
+            if len(table.names) > 1:
+                if not isinstance(item, n.TupleValue) or len(item.items) != len(table.names):
+                    self.log.add(
+                        problems.bad_table(f"a row needs {len(table.names)} values", item.span, "write `(a, b)`")
+                    )
+                    continue
+                values = item.items
+            resolved = [converter.resolve(value, {}) for value in values]
+            if None not in resolved:
+                rows.append(
+                    {name.text: value for name, value in zip(table.names, resolved, strict=True) if value is not None}
+                )
+        return rows
+
+    def _range_rows(self, table: n.Table, low: n.Word, high: n.Word) -> list[dict[str, ParamValue]]:
+        bounds = [scalar(word) for word in (low, high)]
+        if any(isinstance(bound, bool) or not isinstance(bound, int) for bound in bounds):
+            self.log.add(
+                problems.bad_table(
+                    "a range of rows goes from a number to a number", table.span, "write `for X in 1..3`"
+                )
+            )
+            return []
+        first, last = (bound for bound in bounds if isinstance(bound, int))
+        if not first <= last < first + MAX_ROWS:
+            self.log.add(problems.bad_table(f"a table has 1 to {MAX_ROWS:,} rows", table.span))
+            return []
+        return [{table.names[0].text: number} for number in range(first, last + 1)]
+
+    # ---- one scenario -----------------------------------------------------------------------------------------------
+
+    def _scenario(self, node: n.Scenario, bindings: Bindings) -> Scenario | None:
+        title = substitute(node.title.text, node.title.span, bindings, self.log)
+        if title is None:
+            return None
+        if bindings and "${" not in node.title.text:
+            # Rows of a table need names of their own, as parametrized tests have them.
+            title = f"{title} [{', '.join(_shown(value) for value in bindings.values())}]"
+        what = "fuzz" if node.fuzz else "scenario"
+        if not title.strip():
+            self.log.add(problems.bad_name(f"this {what} has no title", node.title.span))
+        if title in self.titles:
+            self.log.add(problems.duplicate(what, title, node.title.span, self.titles[title]))
+            return None
+        self.titles[title] = node.title.span
+        headers = {item.keyword: item for item in node.body.statements if isinstance(item, n.Header)}
+        settings = settings_of([self.environment.headers, headers], bindings, self.log, self.overrides)
+        elaborator = self._elaborate(node, bindings)
+        self.known.update(elaborator.scope.objects)
+        self.used.update(elaborator.scope.used)
+        own = [item for key, item in elaborator.own.objects.items() if key not in self.environment.objects]
+        check_references(own, elaborator.scope.objects, self.used, self.log)
+        return self._assemble(node, title, settings, elaborator)
+
+    def _elaborate(self, node: n.Scenario, bindings: Bindings) -> Elaborator:
+        created: frozenset[ObjectKey] = frozenset()
+        if _has_set(node.body):
+            # `set` before `create` changes the declaration: what is created must be known before.
+            scout = self._elaborator(node, DiagnosticLog())
+            scout.run(node.body, bindings)
+            created = frozenset(scout.created)
+        elaborator = self._elaborator(node, self.log)
+        elaborator.created_later = created
+        elaborator.run(node.body, bindings)
+        for prop in self.environment.properties:
+            proposition = elaborator.propositions.build(prop.proposition, {})
+            if proposition is not None:
+                elaborator.properties.append(Property(prop.keyword, proposition, prop.span))
+        return elaborator
+
+    def _elaborator(self, node: n.Scenario, log: DiagnosticLog) -> Elaborator:
+        scope = Scope(self.objects.values(), self.environment.aliases, log)
+        return Elaborator(self.environment, scope, log, fuzz=node.fuzz)
+
+    def _assemble(self, node: n.Scenario, title: str, settings: Settings, elaborator: Elaborator) -> Scenario:
+        declared = {key: item for key, item in elaborator.scope.objects.items() if item is not None}
+        counted = with_slice_counts(declared.values())
+        declared.update(counted)
+        steps = [
+            replace(step, object=counted[step.key].object)
+            if isinstance(step, s.Create) and step.key in counted
+            else step
+            for step in elaborator.steps
+        ]
+        initial = [item for key, item in declared.items() if key.kind != "Pod" and key not in elaborator.created]
+        missing = [*elaborator.missing, *missing_features(settings, steps, elaborator.properties)]
+        if node.fuzz:
+            missing = [problems.not_yet("`fuzz`", node.title.span)]
+        if not any(isinstance(step, s.Expect | s.Watch) for step in steps) and not elaborator.properties:
+            self.log.add(problems.checks_nothing(title, node.title.span))
+        source = self.parsed.source
+        return Scenario(
+            source.name,
+            title,
+            source.position(node.span.start).line,
+            source.position(max(node.span.start, node.span.end - 1)).line,
+            tuple([tag.text for tag in node.tags]),
+            None if node.xfail is None else node.xfail.text,
+            settings,
+            tuple(initial),
+            declared,
+            tuple(steps),
+            tuple(elaborator.properties),
+            tuple([item if item.span else replace(item, span=node.title.span) for item in missing]),
+            node.fuzz,
+            Span(source, node.span.start, node.title.span.end),
+        )
+
+
+def _shown(value: ParamValue) -> str:
+    if isinstance(value, int | str):
+        return str(value)
+    return value.text if isinstance(value, n.Word) else value.span.text
+
+
+def _has_set(body: n.Body) -> bool:
+    """Whether a body changes anything, at any depth."""
+    stack: list[object] = list(body.statements)
+    while stack:
+        here = stack.pop()
+        match here:
+            case n.SetField() | n.SetBlock():
+                return True
+            case n.At() | n.After():
+                stack.append(here.body)
+            case n.Body():
+                stack += here.statements
+            case n.Repeat() | n.AnyOrder():
+                stack.append(here.body)
+            case n.Maybe():
+                stack.append(here.statement)
+            case _:
+                pass
+    return False

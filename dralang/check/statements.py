@@ -1,0 +1,464 @@
+"""A scenario's body to steps: names resolved, repetitions written out, times in milliseconds."""
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import Final
+
+from msgspec.structs import replace
+
+from dralang.api.decode import decode
+from dralang.api.device import DeviceTaint
+from dralang.api.kinds import KINDS
+from dralang.api.located import Located
+from dralang.check import problems
+from dralang.check.changes import apply_change, read_change
+from dralang.check.environment import Declarer, Environment
+from dralang.check.expand import Bindings, Name, names, one_name, scalar
+from dralang.check.expectations import PropositionBuilder
+from dralang.check.scope import KIND_ORDER, Scope
+from dralang.check.sugar import taint_spec
+from dralang.check.support import UNSUPPORTED_STATEMENTS
+from dralang.check.values import text_of
+from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
+from dralang.diagnostics.source import Span
+from dralang.scenario import steps as s
+from dralang.scenario.keys import ObjectKey
+from dralang.scenario.model import Declared, Property
+from dralang.syntax import nodes as n
+from dralang.values.duration import format_duration, parse_duration
+
+MAX_STEPS: Final = 50_000
+COMPONENTS: Final = (
+    "scheduler",
+    "resourceclaim-controller",
+    "device-taint-eviction-controller",
+    "kubelet",
+    "garbage-collector",
+    "pod-garbage-collector",
+    "pool-status-controller",
+)
+_ACTION_KINDS: Final = {
+    "delete": KIND_ORDER,
+    "finish": ("Pod",),
+    "fail": ("Pod",),
+    "cordon": ("Node",),
+    "uncordon": ("Node",),
+}
+
+
+class Elaborator:
+    """Elaborates one scenario (or one row of its table)."""
+
+    def __init__(self, home: Environment, scope: Scope, log: DiagnosticLog, *, fuzz: bool) -> None:
+        self.home = home
+        self.scope = scope
+        self.log = log
+        self.fuzz = fuzz
+        self.own = Environment()
+        self.own.objects = dict(home.objects)
+        self.declarer = Declarer(self.own, log, fuzz=fuzz)
+        self.converter = self.declarer.builder
+        self.propositions = PropositionBuilder(scope, self.converter)
+        self.steps: list[s.Step] = []
+        self.properties: list[Property] = []
+        self.late_properties: list[tuple[n.Property, Bindings]] = []
+        self.created: set[ObjectKey] = set()
+        self.created_later: frozenset[ObjectKey] = frozenset()
+        self.missing: list[Diagnostic] = []
+        self.last_at = 0
+        self.timed = 0
+
+    def run(self, body: n.Body, bindings: Bindings) -> None:
+        """Elaborate a body; results are in the attributes."""
+        self.statements(self._without_headers(body), bindings)
+        for node, bound in self.late_properties:
+            proposition = self.propositions.build(node.proposition, bound)
+            if proposition is not None:
+                self.properties.append(Property(node.keyword, proposition, node.span))
+        self.steps = _with_limits(self.steps)
+
+    def _without_headers(self, body: n.Body) -> Iterable[n.Statement]:
+        started = False
+        for statement in body.statements:
+            if isinstance(statement, n.Header):
+                if started:
+                    way_out = "settings are the first statements of a scenario"
+                    self.log.add(
+                        problems.misplaced(
+                            f"`{statement.keyword}`", "the middle of a scenario", statement.span, way_out
+                        )
+                    )
+                continue
+            started = True
+            yield statement
+
+    def statements(self, statements: Iterable[n.Statement], bindings: Bindings) -> None:
+        """Elaborate statements in order."""
+        for statement in statements:
+            if len(self.steps) > MAX_STEPS:
+                self.log.add(problems.bad_number(f"more than {MAX_STEPS:,} steps", statement.span, "repeat less often"))
+                return
+            self.statement(statement, bindings)
+
+    def statement(self, node: n.Statement, bindings: Bindings) -> None:  # noqa: C901  # one case a kind of statement
+        """Elaborate one statement."""
+        self._note_support(node)
+        match node:
+            case n.Header():
+                self.log.add(
+                    problems.misplaced(
+                        f"`{node.keyword}`", "a block", node.span, "settings are a scenario's first statements"
+                    )
+                )
+            case n.Decl() | n.Call():
+                self._declare(node, bindings)
+            case n.Property():
+                self._property(node, bindings)
+            case n.Expect():
+                self._expect(node, bindings)
+            case n.At():
+                self._at(node, bindings)
+            case n.After():
+                self._after(node, bindings)
+            case n.Settle():
+                self.steps.append(s.Settle(node.span, None))
+            case n.Create():
+                self._create(node, bindings)
+            case n.ObjectsAction():
+                self._act(node, bindings)
+            case n.SetField():
+                self._set_field(node, bindings)
+            case n.SetBlock():
+                self._set_block(node, bindings)
+            case n.TaintObject():
+                self._taint(node, bindings)
+            case n.UntaintObject():
+                self._untaint(node, bindings)
+            case n.Label():
+                self._label(node, bindings)
+            case n.Repeat():
+                self._repeat(node, bindings)
+            case n.Maybe():
+                self._only_fuzz("`maybe`", node.span)
+                self.statement(node.statement, bindings)
+            case n.AnyOrder():
+                self._only_fuzz("`any order of`", node.span)
+                self.statements(node.body.statements, bindings)
+            case n.Compare():
+                self._only_fuzz("`compare with`", node.span)
+            case n.ComponentAction() | n.Delay():
+                self._component(node, bindings)
+            case n.FailNext():
+                self._fail_next(node, bindings)
+            case n.SetCondition():
+                self._set_condition(node, bindings)
+            case n.Publish():
+                self.converter.build(node.decl, bindings)
+
+    def _note_support(self, node: n.Statement) -> None:
+        what = UNSUPPORTED_STATEMENTS.get(type(node))
+        if what is not None and not self.fuzz:
+            self.missing.append(problems.not_yet(what, node.span))
+
+    def _only_fuzz(self, what: str, span: Span) -> None:
+        if not self.fuzz:
+            self.log.add(problems.only_in_fuzz(what, span))
+
+    # ---- objects ----------------------------------------------------------------------------------------------------
+
+    def _declare(self, node: n.Decl | n.Call, bindings: Bindings) -> None:
+        """What is declared inside a scenario exists from its line on; pods wait for their ``create``."""
+        for declared in self.declarer.item(node, bindings, self.home):
+            self.scope.add(declared.key, declared)
+            if declared.key.kind != "Pod":
+                self.created.add(declared.key)
+                self.steps.append(s.Create(node.span, declared.key, declared.object))
+
+    def _create(self, node: n.Create, bindings: Bindings) -> None:
+        if node.like is not None or node.body is not None:
+            self._create_new(node, bindings)
+            return
+        for ref in node.objects:
+            for key in self.scope.resolve(self._filled(ref, bindings), bindings, KIND_ORDER):
+                for one in self._matching(key):
+                    self._create_declared(one, ref.span)
+
+    def _matching(self, key: ObjectKey) -> list[ObjectKey]:
+        """A glob in a ``create`` means the declared objects that match."""
+        if "*" not in key.name:
+            return [key]
+        return [known for known in self.scope.objects if known.kind == key.kind and _glob_matches(known, key)]
+
+    def _create_declared(self, key: ObjectKey, span: Span) -> None:
+        declared = self.scope.objects.get(key)
+        if declared is None:
+            self.log.add(problems.given_twice(f"create {key.name}", span, span))
+            return
+        self.created.add(key)
+        self.steps.append(s.Create(span, key, declared.object))
+
+    def _create_new(self, node: n.Create, bindings: Bindings) -> None:
+        base: Declared | None = None
+        if node.like is not None:
+            found = self.scope.resolve(self._filled(node.like, bindings), bindings, KIND_ORDER, globs=False)
+            if not found:
+                return
+            base = self.scope.objects.get(found[0])
+        if len(node.objects) != 1:
+            self.log.add(
+                problems.bad_name(
+                    "one body makes one object", node.span, "use a range: `create pod p-[1..3] like small`"
+                )
+            )
+            return
+        ref = node.objects[0]
+        keyword = ref.kind or (KINDS[base.key.kind].keyword if base is not None else "")
+        if not keyword or not isinstance(ref.name, n.Word):
+            self.log.add(problems.bad_name("a new object needs its kind", ref.span, "write `create pod NAME { ... }`"))
+            return
+        if base is not None and KINDS[base.key.kind].keyword != keyword:
+            self.log.add(
+                problems.wrong_value(f"a {keyword} cannot be like a {KINDS[base.key.kind].keyword}", node.span)
+            )
+            return
+        decl = n.Decl(node.span, keyword, ref.name, None, node.body)
+        for name in names(ref.name, bindings, self.log):
+            self._create_one(decl, name, base, node.span)
+
+    def _create_one(self, decl: n.Decl, name: Name, base: Declared | None, span: Span) -> None:
+        declared = self.converter.build_one(decl, name, base=None if base is None else base.located)
+        if declared is None:
+            return
+        first = self.own.objects.get(declared.key)
+        if first is not None:
+            self.log.add(problems.duplicate(decl.kind, name.text, name.span, first.span))
+            return
+        self.own.objects[declared.key] = declared
+        self.scope.add(declared.key, declared)
+        self.created.add(declared.key)
+        self.steps.append(s.Create(span, declared.key, declared.object))
+
+    def _filled(self, ref: n.Ref, bindings: Bindings) -> n.Ref:
+        """A reference whose hole is filled, while a fuzz is checked."""
+        if isinstance(ref.name, n.Word):
+            return ref
+        if isinstance(ref.name, n.AnyOf):
+            # Every choice must exist, and counts as used.
+            for choice in ref.name.items.items:
+                if isinstance(choice, n.Word):
+                    self.scope.resolve(n.Ref(choice.span, "", choice), bindings, KIND_ORDER)
+        value = self.converter.fill(ref.name, bindings)
+        return (
+            n.Ref(ref.span, "" if isinstance(ref.name, n.AnyOf) else ref.kind, value)
+            if isinstance(value, n.Word)
+            else ref
+        )
+
+    def _act(self, node: n.ObjectsAction, bindings: Bindings) -> None:
+        kinds = _ACTION_KINDS[node.keyword]
+        for ref in node.objects:
+            for key in self.scope.resolve(self._filled(ref, bindings), bindings, kinds):
+                self.steps.append(s.Act(ref.span, node.keyword, key))  # type: ignore[arg-type]  # the grammar's five words
+
+    # ---- changes ----------------------------------------------------------------------------------------------------
+
+    def _exists(self, key: ObjectKey) -> bool:
+        """Whether an object exists when the statement at hand runs, as far as the text tells."""
+        return key in self.created or (key.kind != "Pod" and key not in self.created_later)
+
+    def _set_field(self, node: n.SetField, bindings: Bindings) -> None:
+        for key in self.scope.resolve(node.object, bindings, KIND_ORDER, globs=False):
+            change = read_change(key.kind, node.path, node.value, bindings, self.converter)
+            if change is None:
+                continue
+            if self._exists(key):
+                self.steps.append(s.SetField(node.span, key, change.path, change.value.plain()))
+                continue
+            declared = self.scope.objects.get(key)
+            located = None if declared is None else apply_change(declared.located, change)
+            if declared is None or located is None:
+                self.log.add(problems.wrong_value(f"`{node.path.text}` leads nowhere in `{key.name}`", node.path.span))
+                continue
+            self._redeclare(declared, located)
+
+    def _redeclare(self, declared: Declared, located: Located) -> None:
+        changed = replace(declared, located=located)
+        decoded = decode(type(declared.object), changed.located, self.log)
+        if decoded is not None:
+            changed = replace(changed, object=decoded)
+            self.own.objects[declared.key] = changed
+            self.scope.add(declared.key, changed)
+
+    def _set_block(self, node: n.SetBlock, bindings: Bindings) -> None:
+        for key in self.scope.resolve(node.object, bindings, KIND_ORDER, globs=False):
+            declared = self.scope.objects.get(key)
+            keyword = KINDS[key.kind].keyword
+            if declared is None or keyword is None:
+                self.log.add(problems.bad_name(f"`{key.name}` has no declaration to change", node.object.span))
+                continue
+            word = n.Word(node.object.span, f"{key.namespace}/{key.name}" if key.namespace else key.name, quoted=True)
+            decl = n.Decl(node.span, keyword, word, None, node.body)
+            name = Name(word.text, node.object.span, bindings)
+            changed = self.converter.build_one(decl, name, base=declared.located)
+            if changed is None:
+                continue
+            if self._exists(key):
+                spec = changed.located.at(("spec",))
+                self.steps.append(s.SetField(node.span, key, ("spec",), spec.plain()))
+            else:
+                self.own.objects[key] = replace(declared, object=changed.object, located=changed.located)
+                self.scope.add(key, self.own.objects[key])
+
+    def _taint(self, node: n.TaintObject, bindings: Bindings) -> None:
+        located = taint_spec(self.converter, node.taint, bindings)
+        if located is None:
+            return
+        if node.target.kind == "device":
+            taint = decode(DeviceTaint, located, self.log)
+            for device in self._devices(node.target, bindings):
+                if taint is not None:
+                    self.steps.append(s.TaintDevice(node.span, device, taint))
+            return
+        plain = located.plain()
+        assert isinstance(plain, dict)
+        for key in self.scope.resolve(node.target, bindings, ("Node",)):
+            self.steps.append(s.TaintNode(node.span, key, plain["key"], plain.get("value", ""), plain["effect"]))
+
+    def _untaint(self, node: n.UntaintObject, bindings: Bindings) -> None:
+        taint_key = text_of(node.key, bindings, self.log)
+        effect = None if node.effect is None else text_of(node.effect, bindings, self.log)
+        if taint_key is None:
+            return
+        wanted = None if effect is None else str(effect.value)
+        if node.target.kind == "device":
+            for device in self._devices(node.target, bindings):
+                self.steps.append(s.UntaintDevice(node.span, device, str(taint_key.value), wanted))
+            return
+        for key in self.scope.resolve(node.target, bindings, ("Node",)):
+            self.steps.append(s.TaintNode(node.span, key, str(taint_key.value), None, wanted))
+
+    def _devices(self, ref: n.Ref, bindings: Bindings) -> list[str]:
+        words = (ref.name,) if isinstance(ref.name, n.Word) else ()
+        return [term.name for term in self.propositions.devices(words, bindings)]
+
+    def _label(self, node: n.Label, bindings: Bindings) -> None:
+        labels: list[tuple[str, str | None]] = []
+        for entry in node.entries:
+            label = one_name(entry.key, bindings, self.log)
+            value = None if entry.value is None else text_of(entry.value, bindings, self.log)
+            if label is not None:
+                labels.append((label, None if value is None else str(value.value)))
+        for key in self.scope.resolve(node.object, bindings, KIND_ORDER, globs=False):
+            self.steps.append(s.SetLabels(node.span, key, tuple(labels)))
+
+    def _component(self, node: n.ComponentAction | n.Delay, bindings: Bindings) -> None:
+        component = one_name(node.component, bindings, self.log)
+        if component is not None and component not in COMPONENTS:
+            self.log.add(problems.undefined("component", component, node.component.span, COMPONENTS))
+        if isinstance(node, n.Delay):
+            self.duration(node.duration, bindings)
+
+    def _fail_next(self, node: n.FailNext, bindings: Bindings) -> None:
+        if node.count is not None:
+            self.propositions.count(node.count, bindings)
+        self.scope.resolve(node.object, bindings, KIND_ORDER)
+
+    def _set_condition(self, node: n.SetCondition, bindings: Bindings) -> None:
+        self.scope.resolve(node.claim, bindings, ("ResourceClaim",), globs=False)
+        self.propositions.devices((node.device,), bindings)
+
+    def _repeat(self, node: n.Repeat, bindings: Bindings) -> None:
+        value = self.converter.resolve(node.count, bindings)
+        count = scalar(value) if isinstance(value, n.Word) else None
+        if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MAX_STEPS:
+            if value is not None:
+                self.log.add(problems.bad_number(f"`{node.count.span.text}` is no number of times", node.count.span))
+            return
+        for index in range(1, count + 1):
+            bound = bindings if node.name is None else {**bindings, node.name.text: index}
+            self.statements(node.body.statements, bound)
+            if len(self.steps) > MAX_STEPS:
+                return
+
+    # ---- time -------------------------------------------------------------------------------------------------------
+
+    def duration(self, value: n.Word | n.Hole, bindings: Bindings) -> int | None:
+        """A time in milliseconds, or None after a diagnostic."""
+        resolved = self.converter.resolve(value, bindings)
+        if not isinstance(resolved, n.Word):
+            return None
+        try:
+            return parse_duration(resolved.text)
+        except ValueError as error:
+            self.log.add(problems.bad_duration(str(error), value.span))
+            return None
+
+    def _at(self, node: n.At, bindings: Bindings) -> None:
+        time = self.duration(node.time, bindings)
+        if time is None:
+            return
+        if time < self.last_at and isinstance(node.time, n.Word):
+            self.log.add(
+                problems.time_goes_back(
+                    f"`at {node.time.text}` lies before `at {format_duration(self.last_at)}` above it",
+                    node.time.span,
+                    "statements stand in the order of their times",
+                )
+            )
+        self.last_at = max(time, self.last_at)
+        self.steps.append(s.Advance(node.span, time, relative=False))
+        self._timed_body(node.body, bindings)
+
+    def _after(self, node: n.After, bindings: Bindings) -> None:
+        time = self.duration(node.duration, bindings)
+        if time is None:
+            return
+        self.steps.append(s.Advance(node.span, time, relative=True))
+        if node.body is not None:
+            self._timed_body(node.body, bindings)
+
+    def _timed_body(self, body: n.Statement | n.Body, bindings: Bindings) -> None:
+        self.timed += 1
+        if isinstance(body, n.Body):
+            self.statements(body.statements, bindings)
+        else:
+            self.statement(body, bindings)
+        self.timed -= 1
+
+    # ---- expectations -----------------------------------------------------------------------------------------------
+
+    def _expect(self, node: n.Expect, bindings: Bindings) -> None:
+        proposition = self.propositions.build(node.proposition, bindings)
+        if node.within is not None:
+            duration = self.duration(node.within, bindings)
+            if proposition is not None and duration is not None:
+                self.steps.append(s.Expect(node.span, proposition, "within", duration))
+        elif proposition is not None:
+            self.steps.append(s.Expect(node.span, proposition, "due" if self.timed else "settled"))
+
+    def _property(self, node: n.Property, bindings: Bindings) -> None:
+        """A property holds for the whole scenario, wherever it stands; inside a timed block from there."""
+        if not self.timed:
+            self.late_properties.append((node, bindings))
+            return
+        proposition = self.propositions.build(node.proposition, bindings)
+        if proposition is not None:
+            self.steps.append(s.Watch(node.span, node.keyword, proposition))  # type: ignore[arg-type]  # the grammar's words
+
+
+def _glob_matches(known: ObjectKey, glob: ObjectKey) -> bool:
+    return fnmatchcase(known.name, glob.name) and known.namespace == glob.namespace
+
+
+def _with_limits(steps: list[s.Step]) -> list[s.Step]:
+    """Settling never goes past the next ``at``."""
+    limit: int | None = None
+    result: list[s.Step] = []
+    for step in reversed(steps):
+        if isinstance(step, s.Advance) and not step.relative:
+            limit = step.time
+        elif limit is not None and (isinstance(step, s.Settle) or (isinstance(step, s.Expect) and step.when != "due")):
+            step = replace(step, limit=limit)
+        result.append(step)
+    result.reverse()
+    return result

@@ -1,0 +1,53 @@
+"""What the language knows and the run cannot do yet: a scenario that depends on it is refused, never skipped.
+
+Everything here is checked like the rest. An entry goes when its execution comes.
+"""
+
+from typing import Final
+
+from dralang.check import problems
+from dralang.diagnostics.diagnostic import Diagnostic
+from dralang.scenario import propositions as p
+from dralang.scenario.model import Property, Settings
+from dralang.scenario.steps import Expect, Step, Watch
+from dralang.syntax import nodes as n
+
+UNSUPPORTED_STATEMENTS: Final[dict[type, str]] = {
+    n.ComponentAction: "pausing, resuming or restarting a component",
+    n.Delay: "delaying a component",
+    n.FailNext: "failing API calls",
+    n.SetCondition: "setting a binding condition",
+    n.Publish: "publishing a new pool generation",
+    n.Compare: "comparing settings",
+}
+UNSUPPORTED_STATES: Final[dict[str, str]] = {}
+UNSUPPORTED_GATES: Final[dict[str, str]] = {
+    "DRAPreemption": "preemption of device users (KEP-5690)",
+    "DRAExtendedResourceCapacity": "capacity requests of extended resources (KEP-6406)",
+}
+
+
+def missing_features(settings: Settings, steps: list[Step], properties: list[Property]) -> list[Diagnostic]:
+    """Diagnostics for what a scenario needs beyond its statements."""
+    found = [
+        problems.not_yet(f"gate {gate}: {what}", None)
+        for gate, what in UNSUPPORTED_GATES.items()
+        if settings.gates.get(gate)
+    ]
+    if settings.scheduler is not None:
+        found.append(problems.not_yet("a `scheduler` configuration", None))
+    for step in steps:
+        if isinstance(step, Expect | Watch):
+            found += _of_proposition(step.proposition)
+    for item in properties:
+        found += _of_proposition(item.proposition)
+    return found
+
+
+def _of_proposition(proposition: p.Proposition) -> list[Diagnostic]:
+    if isinstance(proposition, p.CelStatement):
+        return []
+    predicate = proposition.predicate
+    if isinstance(predicate, p.InState) and predicate.state in UNSUPPORTED_STATES:
+        return [problems.not_yet(UNSUPPORTED_STATES[predicate.state], proposition.span)]
+    return []
