@@ -66,7 +66,7 @@ class Attempt:
         if view.error is not None:
             return FatalError(f"gather pool information: {view.error.message}")
         try:
-            steps = bind(self._plans, view, profile)
+            steps = bind(self._plans, view, profile, self._state)
             state = AttemptState(self._inventory, self._state, node, self._plans)
             search = Search(steps, state, self._budget)
             if search.run():
@@ -75,7 +75,7 @@ class Attempt:
             return NodeError(error.message) if error.node_only else FatalError(error.message)
         except BudgetError:
             return GaveUp(self._budget)
-        if any(pool.state == "invalid" for pool in view.bad_pools):
+        if any(pool.invalid for pool in view.bad_pools) and "skipped bad pools" not in profile.lacks:
             return NodeError("invalid resource pools were encountered")
         return Unallocatable()
 

@@ -9,10 +9,18 @@ rollbackDevice, deviceInUse, deviceCapacityInUse.
 
 from collections.abc import Sequence
 
-from dralang.allocator.attributes import attribute_for
-from dralang.allocator.capacity import Amounts, amounts_for
-from dralang.allocator.constraints import ConstraintError, ConstraintState, constraint_state
-from dralang.allocator.counters import Baseline, CounterName, Groups, baseline, charges, first_groups
+from dralang.allocator.attributes import DerivedAttributeError, attribute_for
+from dralang.allocator.capacity import Amounts, amounts_for, exhausted
+from dralang.allocator.constraints import ConstraintState, UnsupportedValueError, constraint_state
+from dralang.allocator.counters import (
+    Baseline,
+    CounterName,
+    Groups,
+    baseline,
+    charges,
+    first_groups,
+    slice_baseline,
+)
 from dralang.allocator.inventory import Candidate, Inventory
 from dralang.allocator.pools import Pool
 from dralang.allocator.prepared import SliceDevice
@@ -48,25 +56,17 @@ class Placement:
         self.taken = False
 
 
-class _PoolState:
-    """One pool during the attempt: what was in use before, and what this attempt adds."""
+class _Account:
+    """Counters and compatibility groups of one pool: what was left before, and what this attempt takes."""
 
-    __slots__ = ("_baseline", "allocations", "group_levels", "groups", "levels", "pool", "reserved")
+    __slots__ = ("baseline", "group_levels", "groups", "levels", "reserved")
 
-    def __init__(self, pool: Pool, allocations: PoolAllocations) -> None:
-        self.pool = pool
-        self.allocations = allocations
-        self._baseline: Baseline | None = None
+    def __init__(self, start: Baseline) -> None:
+        self.baseline = start
         self.reserved: dict[CounterName, int] = {}
         self.levels: dict[CounterName, int] = {}
-        self.groups: dict[str, Groups] = {}
+        self.groups: dict[str, Groups] = dict(start.groups)
         self.group_levels: dict[str, int] = {}
-
-    def baseline(self) -> Baseline:
-        if self._baseline is None:
-            self._baseline = baseline(self.pool, self.allocations)
-            self.groups = dict(self._baseline.groups)
-        return self._baseline
 
 
 class _Shares:
@@ -104,7 +104,8 @@ class AttemptState:
         self._ignores_shares = profile.has("dedicated-ignores-shares")
         self._fatal_constraints = profile.has("all-constraint-is-fatal")
         self._negative_blocks = profile.has("negative-counter-blocks-pool")
-        self._pools: dict[Pool, _PoolState] = {}
+        self._leaks = profile.has("rejected-candidate-keeps-reservation")
+        self._accounts: dict[object, _Account] = {}
         self._marks: dict[SliceDevice, tuple[int, int]] = {}
         """Claim and level of the normal request that has the device."""
         self._admin_marks: dict[SliceDevice, dict[int, int]] = {}
@@ -119,16 +120,42 @@ class AttemptState:
         self._constraint_levels: list[list[list[int]]] = [[[] for _ in states] for states in self._constraints]
         self.blame = 0
         """After a refusal: the levels without which there were none, as bits."""
+        self.remembers = self._leaks and (self._capacity or self._partitions)
+        """Undoing may not restore the state before (a fault of some versions)."""
+        for states in self._constraints:
+            self.remembers = self.remembers or any(state.remembers for state in states)
 
-    def pool_state(self, pool: Pool) -> _PoolState:
-        """The state of a pool."""
-        state = self._pools.get(pool)
-        if state is None:
-            state = self._pools[pool] = _PoolState(pool, self._allocated.pool(pool.id))
-        return state
+    def allocations(self, pool: Pool) -> PoolAllocations:
+        """What is in use in a pool since before the attempt."""
+        return self._allocated.pool(pool.id)
 
-    def place(self, slot: Slot, claim: int, candidate: Candidate, level: int) -> Placement | None:
+    def account(self, candidate: Candidate) -> _Account:
+        """The counters that the device draws from."""
+        pool = candidate.pool
+        key: object = pool
+        if "pool counters" in self.profile.lacks:
+            key = candidate.device.home
+        elif self.profile.has("counters-shared-by-pool-name"):
+            key = pool.id[1]
+        known = self._accounts.get(key)
+        if known is None:
+            allocations = self.allocations(pool)
+            if key is candidate.device.home:
+                start = slice_baseline(candidate.device.home, allocations)
+            else:
+                start = baseline(pool, allocations, forgets_shares=self.profile.has("counters-forget-shares"))
+            known = self._accounts[key] = _Account(start)
+        return known
+
+    def place(self, slot: Slot, claim: int, candidate: Candidate, level: int, index: int) -> Placement | None:
         """Try a device for a request.
+
+        Args:
+            slot: the request.
+            claim: number of its claim.
+            candidate: the device.
+            level: number of the choice.
+            index: which device of the request it is.
 
         Returns:
             What was taken, or None after a refusal; ``blame`` is set then.
@@ -139,13 +166,13 @@ class AttemptState:
         plan = slot.plan
         device = candidate.device
         self.blame = 0
-        if not plan.admin and device.id[2] in self.pool_state(candidate.pool).allocations.dedicated:
+        if not plan.admin and device.id[2] in self.allocations(candidate.pool).dedicated:
             return None
         if self._is_taken(plan, claim, device):
             return None
         if not plan.takes_all:
             if candidate.error is not None:
-                raise selection_error(candidate, plan, self.claims[claim])
+                raise selection_error(candidate, plan, self.claims[claim], self.profile)
             if self._capacity and not self._fits(plan, claim, candidate, "checking"):
                 return None
         if not self._is_operable(plan, candidate):
@@ -157,10 +184,12 @@ class AttemptState:
             self._release(placement)
             return None
         if plan.constraints and not self._constrain(placement):
+            self._release(placement)
             return None
         self._mark(placement)
-        if self._capacity and (plan.takes_all or device.shareable) and not self._take_share(placement):
-            self.undo(placement)
+        if self._capacity and not self._take_share(placement, index):
+            if not self._leaks:
+                self.undo(placement)
             return None
         self.results[claim] += 1
         placement.taken = True
@@ -169,24 +198,32 @@ class AttemptState:
     def undo(self, placement: Placement) -> None:
         """Give everything back, in reverse order."""
         device = placement.candidate.device
-        bit = 1 << placement.level
         if placement.taken:
             self.results[placement.claim] -= 1
         if placement.amounts is not None:
-            shares = self._shares[device]
-            shares.number -= 1
-            shares.levels ^= bit
-            for name, amount, _ in placement.amounts.taken:
-                shares.amounts[name] -= amount
-            if not shares.number:
-                del self._shares[device]
+            self._return_share(placement, placement.amounts)
         if not device.shareable:
             if placement.plan.admin:
                 del self._admin_marks[device][placement.claim]
             else:
                 self._marks.pop(device)
         self._unconstrain(placement, placement.constrained)
-        self._release(placement)
+        if not (self._leaks and device.shareable):
+            self._give_back(placement)
+
+    def _return_share(self, placement: Placement, amounts: Amounts) -> None:
+        device = placement.candidate.device
+        shares = self._shares[device]
+        shares.number -= 1
+        shares.levels ^= 1 << placement.level
+        for name, amount, _ in amounts.taken:
+            shares.amounts[name] -= amount
+        gone = not shares.number
+        if self._leaks:
+            # Without amounts the share stays known; without any amount left all shares are forgotten.
+            gone = bool(amounts.taken) and not any(shares.amounts.values())
+        if gone:
+            del self._shares[device]
 
     # Each step of ``place``, in its order.
 
@@ -224,19 +261,17 @@ class AttemptState:
             )
         if amounts.kind in {"missing", "policy"}:
             return False
-        persisted = self.pool_state(candidate.pool).allocations.consumed.get(device.id[2], {})
         shares = self._shares.get(device)
-        for name, amount, _ in amounts.taken:
-            total = amount + persisted.get(name, 0) + (shares.amounts.get(name, 0) if shares else 0)
-            if total > device.api.capacity[name].value.nano:
-                self.blame |= shares.levels if shares else 0
-                return False
-        return True
+        persisted = self.allocations(candidate.pool).consumed.get(device.id[2], {})
+        if exhausted(device, amounts, persisted, shares.amounts if shares else {}) is None:
+            return True
+        self.blame |= shares.levels if shares else 0
+        return False
 
     def _is_operable(self, plan: RequestPlan, candidate: Candidate) -> bool:
         device = candidate.device
         if self._capacity and not self._ignores_shares and not plan.admin and not device.shareable:
-            allocations = self.pool_state(candidate.pool).allocations
+            allocations = self.allocations(candidate.pool)
             if device.id[2] in allocations.consumed or device.id[2] in allocations.shares:
                 return False
         if device.home.api.spec.skip_node_operations and not self._node_operations_allow():
@@ -256,36 +291,40 @@ class AttemptState:
         """Take counters and join compatibility groups, unless an earlier share of the device has done so."""
         candidate = placement.candidate
         device = candidate.device
-        state = self.pool_state(candidate.pool)
-        if device.shareable and self._is_shared(state, device):
-            placement.charged = ()
+        if device.shareable and self._is_shared(candidate):
             return True
         if placement.plan.admin and not self._admin_pays:
             return True
-        free = state.baseline()
-        if self._groups and not self._join_groups(state, placement):
+        account = self.account(candidate)
+        if self._groups and not self._join_groups(account, placement):
             return False
+        free = account.baseline
         if self._negative_blocks and free.blocked:
-            self._leave_groups(state, placement)
+            self._leave_groups(account, placement)
             return False
         wanted = charges(device)
         bit = 1 << placement.level
         for counter, amount in wanted:
-            state.reserved[counter] = state.reserved.get(counter, 0) + amount
-            state.levels[counter] = state.levels.get(counter, 0) | bit
+            account.reserved[counter] = account.reserved.get(counter, 0) + amount
+            account.levels[counter] = account.levels.get(counter, 0) | bit
         placement.charged = wanted
         for counter, _ in wanted:
-            if state.reserved[counter] > free.free.get(counter, 0):
-                self.blame |= state.levels[counter] & ~bit
-                self._release(placement)
+            left = free.free.get(counter)
+            if left is not None and account.reserved[counter] > left:
+                self.blame |= account.levels[counter] & ~bit
+                self._give_back(placement)
                 return False
         return True
 
-    def _is_shared(self, state: _PoolState, device: SliceDevice) -> bool:
+    def _is_shared(self, candidate: Candidate) -> bool:
+        device = candidate.device
+        allocations = self.allocations(candidate.pool)
         name = device.id[2]
-        return device in self._shares or name in state.allocations.consumed or name in state.allocations.shares
+        if device in self._shares or name in allocations.consumed:
+            return True
+        return name in allocations.shares and not self.profile.has("share-without-amounts-is-not-in-use")
 
-    def _join_groups(self, state: _PoolState, placement: Placement) -> bool:
+    def _join_groups(self, state: _Account, placement: Placement) -> bool:
         saved: list[tuple[str, Groups | None]] = []
         bit = 1 << placement.level
         for consumption in placement.candidate.device.consumes:
@@ -303,7 +342,7 @@ class AttemptState:
         placement.groups = tuple(saved)
         return True
 
-    def _leave_groups(self, state: _PoolState, placement: Placement) -> None:
+    def _leave_groups(self, state: _Account, placement: Placement) -> None:
         bit = 1 << placement.level
         for name, previous in reversed(placement.groups):
             state.group_levels[name] &= ~bit
@@ -314,16 +353,20 @@ class AttemptState:
         placement.groups = ()
 
     def _release(self, placement: Placement) -> None:
-        """Give counters and groups back."""
+        """Give back what a candidate that is rejected later on has reserved."""
+        if not self._leaks:
+            self._give_back(placement)
+
+    def _give_back(self, placement: Placement) -> None:
         if not placement.charged and not placement.groups:
             return
-        state = self.pool_state(placement.candidate.pool)
+        account = self.account(placement.candidate)
         bit = 1 << placement.level
         for counter, amount in placement.charged:
-            state.reserved[counter] -= amount
-            state.levels[counter] &= ~bit
+            account.reserved[counter] -= amount
+            account.levels[counter] &= ~bit
         placement.charged = ()
-        self._leave_groups(state, placement)
+        self._leave_groups(account, placement)
 
     def _constrain(self, placement: Placement) -> bool:
         """Add the device to the constraints that cover the request; all or none."""
@@ -332,19 +375,23 @@ class AttemptState:
         device = placement.candidate.device
         states = self._constraints[claim]
         levels = self._constraint_levels[claim]
+        base = plan.parent or plan.name
         for number, index in enumerate(plan.constraints):
             state = states[index]
             try:
                 attribute = attribute_for(device, plan.derived, state.name)
-                accepted = attribute is not None and state.add(attribute)
-            except ConstraintError as error:
+                accepted = attribute is not None and state.add(attribute, base)
+            except DerivedAttributeError as error:
                 raise AttemptError(str(error)) from None
+            except UnsupportedValueError:
+                raise AttemptError(
+                    f"device {'/'.join(device.id)}: unsupported attribute value for {state.name}"
+                ) from None
             if not accepted:
                 if attribute is not None:
                     for place in state.opposed(attribute):
                         self.blame |= 1 << levels[index][place]
                 self._unconstrain(placement, number)
-                self._release(placement)
                 if plan.takes_all and self._fatal_constraints:
                     raise AttemptError(
                         f"claim {self.claims[claim].label}, request {plan.name}: cannot add device "
@@ -357,8 +404,9 @@ class AttemptState:
         return True
 
     def _unconstrain(self, placement: Placement, number: int) -> None:
+        base = placement.plan.parent or placement.plan.name
         for index in reversed(placement.plan.constraints[:number]):
-            self._constraints[placement.claim][index].pop()
+            self._constraints[placement.claim][index].pop(base)
             self._constraint_levels[placement.claim][index].pop()
 
     def _mark(self, placement: Placement) -> None:
@@ -370,11 +418,14 @@ class AttemptState:
         else:
             self._marks[device] = (placement.claim, placement.level)
 
-    def _take_share(self, placement: Placement) -> bool:
+    def _take_share(self, placement: Placement, index: int) -> bool:
         """Check the remaining capacity once more, as mode All has not yet, and take a share of a shared device."""
         plan = placement.plan
         candidate = placement.candidate
-        if plan.takes_all and not self._fits(plan, placement.claim, candidate, "rechecking"):
+        if self.profile.has("capacity-rechecked-on-wrong-device"):
+            if not self._fits(plan, placement.claim, self._neighbour(candidate, index), "rechecking"):
+                return False
+        elif plan.takes_all and not self._fits(plan, placement.claim, candidate, "rechecking"):
             return False
         if candidate.device.shareable:
             shares = self._shares.setdefault(candidate.device, _Shares())
@@ -384,3 +435,10 @@ class AttemptState:
             for name, amount, _ in placement.amounts.taken:
                 shares.amounts[name] = shares.amounts.get(name, 0) + amount
         return True
+
+    def _neighbour(self, candidate: Candidate, index: int) -> Candidate:
+        """The device of the slice whose number is that of the device in the request."""
+        devices = candidate.device.home.devices
+        if index >= len(devices):
+            raise AttemptError("the allocator crashed: the capacity check looked behind the last device of a slice")
+        return Candidate(devices[index], candidate.pool, None, by_class=False)

@@ -5,9 +5,15 @@ Source: k8s.io/dynamic-resource-allocation structured/internal/experimental allo
 
 from collections.abc import Mapping
 
-from dralang.allocator.constraints import ConstraintError
 from dralang.allocator.prepared import SliceDevice
 from dralang.api.resourceslice import DeviceAttribute
+
+_NOTHING = DeviceAttribute()
+_EMPTY_LIST = DeviceAttribute(strings=())
+
+
+class DerivedAttributeError(Exception):
+    """A derived attribute that cannot be had; the attempt is aborted, with this message."""
 
 
 def attribute_for(device: SliceDevice, derived: Mapping[str, str], name: str) -> DeviceAttribute | None:
@@ -16,14 +22,17 @@ def attribute_for(device: SliceDevice, derived: Mapping[str, str], name: str) ->
     A derived attribute hides the device's own one, even if its expression fails.
 
     Raises:
-        ConstraintError: the expression does not compile or fails on the device.
+        DerivedAttributeError: the expression does not compile or fails on the device.
     """
     expression = derived.get(name)
     if expression is None:
         return device.attribute(name)
     value = device.derive(expression)
     if isinstance(value, DeviceAttribute):
-        return value
+        # Only an empty list has no value.
+        return value if value != _NOTHING else _EMPTY_LIST
     if value.phase == "compile":
-        raise ConstraintError(f"compile derived attribute {name} failed: {value.message}")
-    raise ConstraintError(f"evaluate derived attribute {name} on device {'/'.join(device.id)} failed: {value.message}")
+        raise DerivedAttributeError(f"compile derived attribute {name} failed: {value.message}")
+    raise DerivedAttributeError(
+        f"evaluate derived attribute {name} on device {'/'.join(device.id)} failed: {value.message}"
+    )

@@ -55,6 +55,17 @@ def amounts_for(device: SliceDevice, requested: Requested | None, profile: Alloc
     return known
 
 
+def exhausted(
+    device: SliceDevice, amounts: Amounts, persisted: Mapping[str, int], in_flight: Mapping[str, int]
+) -> str | None:
+    """The first capacity of which too little is left for these amounts; None if they fit."""
+    capacities = device.api.capacity
+    for name, amount, _ in amounts.taken:
+        if amount + persisted.get(name, 0) + in_flight.get(name, 0) > capacities[name].value.nano:
+            return name
+    return None
+
+
 def _compute(device: SliceDevice, requested: Requested, profile: AllocatorProfile) -> Amounts:
     capacities = device.api.capacity
     result = Amounts()
@@ -72,7 +83,7 @@ def _compute(device: SliceDevice, requested: Requested, profile: AllocatorProfil
     for name, capacity in sorted(capacities.items()):
         try:
             amount = _consumed(requested.get(asked.get(name, "")) if name in asked else None, capacity, profile)
-            if amount.nano < 0:
+            if amount.nano < 0 and not profile.has("negative-capacity-accepted"):
                 raise CapacityError("capacity value is negative")
         except CapacityError as error:
             result.error = f'capacity "{name}": {error}'
@@ -159,15 +170,30 @@ def _rounded_to_range(
             raise CapacityError(f"{fault}rounding request {requested} up to the next step passes the milli-value range")
         value = base + size * steps
         return milli_quantity(value, form) if value % 1000 else quantity_of(value // 1000, form)
-    if requested.nano > MAX_INT64 * _NANO_PER_UNIT:
-        raise CapacityError(f"{fault}request {requested} exceeds MaxInt64")
     base, size = minimum.value(), step.value()
     if size <= 0:
         raise CapacityError("the step of the policy is not positive")
+    if profile.has("capacity-arithmetic-wraps"):
+        return quantity_of(_rounded_and_wrapped(requested.value(), base, size), form)
+    if requested.nano > MAX_INT64 * _NANO_PER_UNIT:
+        raise CapacityError(f"{fault}request {requested} exceeds MaxInt64")
     steps = -((base - requested.value()) // size)
     if base >= 0 and steps > (MAX_INT64 - base) // size:
         raise CapacityError(f"{fault}rounding request {requested} up to the next step passes MaxInt64")
     return quantity_of(base + size * steps, form)
+
+
+def _rounded_and_wrapped(requested: int, base: int, size: int) -> int:
+    """Rounding up in 64 bits without a look at overflows; division goes towards zero."""
+    added = _wrap(requested - base)
+    steps = abs(added) // size * (1 if added >= 0 else -1)
+    if added != steps * size:
+        steps += 1
+    return _wrap(base + _wrap(size * steps))
+
+
+def _wrap(value: int) -> int:
+    return (value + MAX_INT64 + 1) % (1 << 64) - MAX_INT64 - 1
 
 
 def _violation(amount: Quantity, policy: CapacityRequestPolicy | None, profile: AllocatorProfile) -> str:
@@ -199,7 +225,7 @@ def _is_on_step(amount: Quantity, valid: CapacityRequestPolicyRange, step: Quant
     size = step.value()
     if size == 0:
         raise CapacityError("the step of the policy is zero")
-    return (amount.value() - valid.min.value()) % size == 0
+    return _wrap(amount.value() - valid.min.value()) % size == 0
 
 
 def _in_milli(valid: CapacityRequestPolicyRange, profile: AllocatorProfile) -> bool:

@@ -18,25 +18,31 @@ Value: TypeAlias = tuple[Kind, object]
 Values: TypeAlias = tuple[Kind, frozenset[object]]
 
 
-class ConstraintError(Exception):
+class UnsupportedValueError(Exception):
     """An attribute that this version refuses to compare; the attempt is aborted."""
 
 
 class ConstraintState(Protocol):
-    """A constraint and the devices it has accepted so far. Owned and changed by one search only."""
+    """A constraint and the devices it has accepted so far. Owned and changed by one search only.
+
+    Attributes:
+        name: of the attribute.
+        remembers: undoing a device does not restore the state before it (a fault of some versions).
+    """
 
     name: str
+    remembers: bool
 
-    def add(self, attribute: DeviceAttribute) -> bool:
-        """Accept one more device with this attribute, or refuse it and change nothing.
+    def add(self, attribute: DeviceAttribute, request: str) -> bool:
+        """Accept one more device with this attribute for a request, or refuse it and change nothing.
 
         Raises:
-            ConstraintError: the attribute cannot be compared.
+            UnsupportedValueError: the attribute cannot be compared.
         """
         ...
 
-    def pop(self) -> None:
-        """Forget the device accepted last."""
+    def pop(self, request: str) -> None:
+        """Forget the device accepted last, which was for this request."""
         ...
 
     def opposed(self, attribute: DeviceAttribute) -> Sequence[int]:
@@ -51,19 +57,24 @@ class ConstraintState(Protocol):
 def constraint_state(constraint: DeviceConstraint, profile: AllocatorProfile) -> ConstraintState:
     """The constraint with no device accepted yet."""
     name = constraint.match_attribute or constraint.distinct_attribute or ""
+    if "/" not in name and "bare constraint names" in profile.lacks:
+        name += "/"
     lists = profile.features.list_type_attributes
     if constraint.match_attribute is not None:
         return MatchingSets(name, profile) if lists else MatchingValue(name, profile)
+    if profile.has("distinct-attribute-knows-latest-device"):
+        return DistinctFromLatest(name, profile)
     return DisjointSets(name, profile) if lists else DistinctValues(name, profile)
 
 
 class _Comparison:
     """What all kinds share: how an attribute is read."""
 
-    __slots__ = ("name", "strict", "text_versions")
+    __slots__ = ("name", "remembers", "strict", "text_versions")
 
     def __init__(self, name: str, profile: AllocatorProfile) -> None:
         self.name = name
+        self.remembers = False
         self.strict = not profile.has("list-value-accepted-once")
         self.text_versions = profile.has("version-text-comparison")
 
@@ -77,7 +88,7 @@ class _Comparison:
         if attribute.version is not None:
             return "version", self._version(attribute.version)
         if self.strict:
-            raise ConstraintError(f"attribute {self.name}: unsupported attribute value")
+            raise UnsupportedValueError(self.name)
         return ("list" if _has_list(attribute) else "none"), None
 
     def elements(self, attribute: DeviceAttribute) -> Values | None:
@@ -101,7 +112,7 @@ class _Comparison:
         if not self.strict:
             return None
         if not _has_list(attribute):
-            raise ConstraintError(f"attribute {self.name}: unsupported attribute value")
+            raise UnsupportedValueError(self.name)
         return "none", frozenset()
 
     def _version(self, text: str) -> str:
@@ -124,7 +135,7 @@ class MatchingValue(_Comparison):
         self._first: Value = ("none", None)
         self._number = 0
 
-    def add(self, attribute: DeviceAttribute) -> bool:
+    def add(self, attribute: DeviceAttribute, request: str) -> bool:
         """See ``ConstraintState``."""
         value = self.scalar(attribute)
         if self._number == 0:
@@ -134,7 +145,7 @@ class MatchingValue(_Comparison):
         self._number += 1
         return True
 
-    def pop(self) -> None:
+    def pop(self, request: str) -> None:
         """See ``ConstraintState``."""
         self._number -= 1
 
@@ -155,8 +166,9 @@ class MatchingSets(_Comparison):
     def __init__(self, name: str, profile: AllocatorProfile) -> None:
         super().__init__(name, profile)
         self._stack: list[Values] = []
+        self.remembers = profile.has("list-intersection-not-restored")
 
-    def add(self, attribute: DeviceAttribute) -> bool:
+    def add(self, attribute: DeviceAttribute, request: str) -> bool:
         """See ``ConstraintState``."""
         values = self.elements(attribute)
         if values is None:
@@ -170,9 +182,11 @@ class MatchingSets(_Comparison):
         self._stack.append(values)
         return True
 
-    def pop(self) -> None:
+    def pop(self, request: str) -> None:
         """See ``ConstraintState``."""
-        self._stack.pop()
+        narrowest = self._stack.pop()
+        if self.remembers and self._stack:
+            self._stack[-1] = narrowest
 
     def opposed(self, attribute: DeviceAttribute) -> Sequence[int]:
         """See ``ConstraintState``."""
@@ -194,7 +208,7 @@ class DistinctValues(_Comparison):
         super().__init__(name, profile)
         self._values: list[Value] = []
 
-    def add(self, attribute: DeviceAttribute) -> bool:
+    def add(self, attribute: DeviceAttribute, request: str) -> bool:
         """See ``ConstraintState``."""
         value = self.scalar(attribute)
         if self._values and (value[0] in {"list", "none"} or value in self._values):
@@ -202,7 +216,7 @@ class DistinctValues(_Comparison):
         self._values.append(value)
         return True
 
-    def pop(self) -> None:
+    def pop(self, request: str) -> None:
         """See ``ConstraintState``."""
         self._values.pop()
 
@@ -227,7 +241,7 @@ class DisjointSets(_Comparison):
         super().__init__(name, profile)
         self._values: list[Values] = []
 
-    def add(self, attribute: DeviceAttribute) -> bool:
+    def add(self, attribute: DeviceAttribute, request: str) -> bool:
         """See ``ConstraintState``."""
         values = self.elements(attribute)
         if values is None:
@@ -237,7 +251,7 @@ class DisjointSets(_Comparison):
         self._values.append(values)
         return True
 
-    def pop(self) -> None:
+    def pop(self, request: str) -> None:
         """See ``ConstraintState``."""
         self._values.pop()
 
@@ -255,3 +269,51 @@ class DisjointSets(_Comparison):
     def key(self) -> object:
         """See ``ConstraintState``."""
         return frozenset(self._values)
+
+
+class DistinctFromLatest(_Comparison):
+    """distinctAttribute as it was: one value per request, the latest, and none after any device was undone."""
+
+    __slots__ = ("_latest", "_lists", "_number", "_same")
+
+    def __init__(self, name: str, profile: AllocatorProfile) -> None:
+        super().__init__(name, profile)
+        self.remembers = True
+        self._lists = profile.features.list_type_attributes
+        self._same = profile.has("distinct-attribute-compares-identity")
+        self._latest: dict[str, DeviceAttribute] = {}
+        self._number = 0
+
+    def add(self, attribute: DeviceAttribute, request: str) -> bool:
+        """See ``ConstraintState``."""
+        if self._number and any(self._collide(attribute, known) for known in self._latest.values()):
+            return False
+        if self._number and self._lists and self.elements(attribute) is None:
+            return False
+        self._latest[request] = attribute
+        self._number += 1
+        return True
+
+    def pop(self, request: str) -> None:
+        """See ``ConstraintState``."""
+        self._latest.pop(request, None)
+        self._number -= 1
+
+    def opposed(self, attribute: DeviceAttribute) -> Sequence[int]:
+        """See ``ConstraintState``."""
+        return range(self._number)
+
+    def key(self) -> object:
+        """See ``ConstraintState``."""
+        return tuple((name, self.scalar(value), self.elements(value)) for name, value in self._latest.items())
+
+    def _collide(self, attribute: DeviceAttribute, known: DeviceAttribute) -> bool:
+        if self._lists:
+            values, others = self.elements(attribute), self.elements(known)
+            if values is None or others is None:
+                return False
+            return values[0] == others[0] and not values[1].isdisjoint(others[1])
+        value = self.scalar(attribute)
+        if value[0] in {"list", "none"}:
+            return True
+        return attribute is known if self._same else value == self.scalar(known)

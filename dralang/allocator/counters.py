@@ -4,11 +4,11 @@ Source: k8s.io/dynamic-resource-allocation structured/internal/experimental allo
 checkAvailableCounters, compatibility_groups.go.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from dralang.allocator.pools import Pool
-from dralang.allocator.prepared import SliceDevice
+from dralang.allocator.prepared import PreparedSlice, SliceDevice
 from dralang.allocator.state import PoolAllocations
 
 CounterName: TypeAlias = tuple[str, str]
@@ -72,34 +72,49 @@ def charges(device: SliceDevice) -> tuple[tuple[CounterName, int], ...]:
     )
 
 
-def baseline(pool: Pool, allocations: PoolAllocations, remembered: Mapping[str, SliceDevice] | None = None) -> Baseline:
+def baseline(
+    pool: Pool,
+    allocations: PoolAllocations,
+    remembered: Mapping[str, SliceDevice] | None = None,
+    *,
+    forgets_shares: bool = False,
+) -> Baseline:
     """The counters of a pool with these allocations; remembered with the allocations.
 
     Args:
         pool: a complete pool.
         allocations: what is in use in it.
         remembered: devices that left the slices but go on charging, by name.
+        forgets_shares: devices in use by shares only do not count.
     """
     known = allocations.memo.get(pool)
     if known is None:
-        known = _compute(pool, allocations, remembered or {})
-        if allocations.dedicated or allocations.shares or allocations.consumed:
+        used = set(allocations.dedicated) if forgets_shares else allocations.devices()
+        # In the order of the slices, because the order in which groups join may matter.
+        devices = [device for device in (*pool.devices, *pool.elsewhere) if device.id[2] in used]
+        if remembered:
+            missing = sorted(used - {device.id[2] for device in devices})
+            devices += [remembered[name] for name in missing if name in remembered]
+        known = _charged(pool.counter_sets, devices)
+        if used:
             allocations.memo[pool] = known
     assert isinstance(known, Baseline)
     return known
 
 
-def _compute(pool: Pool, allocations: PoolAllocations, remembered: Mapping[str, SliceDevice]) -> Baseline:
-    free = {
-        (name, counter): value for name, counters in pool.counter_sets.items() for counter, value in counters.items()
+def slice_baseline(home: PreparedSlice, allocations: PoolAllocations) -> Baseline:
+    """The counters of a slice of its own, as they were before pools had counters."""
+    devices = [device for device in home.devices if device.id[2] in allocations.dedicated]
+    sets = {
+        counter_set.name: {name: counter.value.nano for name, counter in counter_set.counters.items()}
+        for counter_set in home.api.spec.shared_counters
     }
+    return _charged(sets, devices)
+
+
+def _charged(sets: Mapping[str, Mapping[str, int]], used: Iterable[SliceDevice]) -> Baseline:
+    free = {(name, counter): value for name, counters in sets.items() for counter, value in counters.items()}
     groups: dict[str, Groups] = {}
-    # In the order of the slices, because the order in which groups join may matter.
-    used = [device for device in (*pool.devices, *pool.elsewhere) if allocations.is_allocated(device.id[2])]
-    published = {device.id[2] for device in (*pool.devices, *pool.elsewhere)}
-    for name in sorted(allocations.devices() - published):
-        if name in remembered:
-            used.append(remembered[name])
     for device in used:
         for counter, amount in charges(device):
             if counter in free:

@@ -7,9 +7,9 @@ search first wants to skip something, and errs on the side of yes.
 from collections.abc import Sequence
 
 from dralang.allocator.attempt_state import AttemptState
-from dralang.allocator.attributes import attribute_for
+from dralang.allocator.attributes import DerivedAttributeError, attribute_for
 from dralang.allocator.capacity import amounts_for
-from dralang.allocator.constraints import ConstraintError, constraint_state
+from dralang.allocator.constraints import UnsupportedValueError, constraint_state
 from dralang.allocator.inventory import Candidate
 from dralang.allocator.requests import Slot, Step
 
@@ -27,6 +27,8 @@ class Hazards:
 
     def none(self, first: int, last: int) -> bool:
         """Whether no request from ``first`` to ``last`` could raise an error."""
+        if self._state.remembers:
+            return False
         until = self._until
         while len(until) <= last + 1:
             step = self._steps[len(until) - 1]
@@ -41,7 +43,7 @@ class Hazards:
         return any(self._can_fail(candidate, slot, claim) for candidate in candidates)
 
     def _can_fail(self, candidate: Candidate, slot: Slot, claim: int) -> bool:
-        if candidate.error is not None:
+        if candidate.error is not None or candidate.stop is not None:
             return True
         plan = slot.plan
         profile = self._state.profile
@@ -53,7 +55,7 @@ class Hazards:
             try:
                 attribute = attribute_for(candidate.device, plan.derived, state.name)
                 if attribute is not None:
-                    state.add(attribute)
-            except ConstraintError:
+                    state.add(attribute, plan.name)
+            except (DerivedAttributeError, UnsupportedValueError):
                 return True
         return False

@@ -37,9 +37,10 @@ class Candidate:
         pool: its pool as the node sees it.
         error: None, or the selector failure to raise if the search gets here.
         by_class: the failure is one of the class.
+        stop: None, or the error to raise if the search gets here, whether or not the device is in use.
     """
 
-    __slots__ = ("by_class", "device", "error", "pool")
+    __slots__ = ("by_class", "device", "error", "pool", "stop")
 
     def __init__(
         self, device: SliceDevice, pool: Pool, error: SelectorFailure | NodeSelectorError | None, *, by_class: bool
@@ -48,6 +49,7 @@ class Candidate:
         self.pool = pool
         self.error = error
         self.by_class = by_class
+        self.stop = f"pool {pool.id[1]} is invalid: {pool.reason}" if pool.invalid else None
 
 
 class Candidates:
@@ -87,6 +89,8 @@ class Candidates:
         return self._found
 
     def _judge(self, device: SliceDevice, pool: Pool) -> Candidate | None:
+        if pool.invalid:
+            return Candidate(device, pool, None, by_class=False)
         if device.excluded:
             return None
         for selectors, by_class in ((self._class, True), (self._request, False)):
@@ -139,8 +143,13 @@ class NodeView:
 
 
 def _search_order(pools: Iterable[Pool], profile: AllocatorProfile) -> tuple[Pool, ...]:
-    ordered = sorted(pools, key=lambda pool: pool.id)
-    if profile.has("binding-conditions-delay-pool"):
+    if "sorted pools" in profile.lacks:
+        ordered = sorted(pools, key=lambda pool: (pool.met, pool.id))
+        turn = profile.rotation % len(ordered) if ordered else 0
+        ordered = ordered[turn:] + ordered[:turn]
+    else:
+        ordered = sorted(pools, key=lambda pool: pool.id)
+    if profile.has("binding-conditions-delay-pool") and "late pools" not in profile.lacks:
         ordered.sort(key=lambda pool: pool.conditional)
     return tuple(ordered)
 

@@ -37,7 +37,9 @@ class Pool:
     Attributes:
         id: driver and pool name.
         state: only complete pools have devices.
+        invalid: it is invalid, if perhaps incomplete too.
         reason: why it is incomplete or invalid.
+        met: sorts the pools in the order in which the slices of a node lead to them.
         slices: device slices for the node, sorted by name.
         elsewhere: the other device slices of the pool, where they were looked at.
         counter_sets: amounts in billionths, by set and counter.
@@ -55,6 +57,8 @@ class Pool:
         "elsewhere",
         "hides_newer",
         "id",
+        "invalid",
+        "met",
         "reason",
         "slices",
         "state",
@@ -63,7 +67,9 @@ class Pool:
     def __init__(self, id_: PoolId, state: PoolState, reason: str = "") -> None:
         self.id = id_
         self.state: PoolState = state
+        self.invalid = state == "invalid"
         self.reason = reason
+        self.met = (False, 0)
         self.slices: tuple[PreparedSlice, ...] = ()
         self.devices: tuple[SliceDevice, ...] = ()
         self.elsewhere: tuple[SliceDevice, ...] = ()
@@ -102,7 +108,11 @@ class PoolGroup:
         self.id = id_
         self.placed = placed
         self.profile = profile
-        self.nodes: frozenset[str] = frozenset(slice_.api.spec.node_name or "" for _, slice_ in placed)
+        anywhere = "relevance of counter slices" in profile.lacks
+        self.nodes: frozenset[str] = frozenset(
+            "" if anywhere and slice_.api.spec.shared_counters else slice_.api.spec.node_name or ""
+            for _, slice_ in placed
+        )
         self._by_node: dict[str, tuple[Node, Pool | None]] = {}
         self._by_slices: dict[tuple[int, ...], Pool | None] = {}
 
@@ -123,41 +133,58 @@ class PoolGroup:
                 pool = self._by_slices[key]
             else:
                 pool = self._by_slices[key] = _gather(self, [slice_ for _, slice_ in relevant])
+                if pool is not None:
+                    pool.met = (relevant[0][1].conditional and self._late_slices, relevant[0][0])
         self._by_node[node.metadata.name] = (node, pool)
         return pool
 
     def _relevant(self, node: Node) -> list[Placed]:
-        """The node's relevant slices of the newest generation among them, the ones that name the node first."""
-        name = node.metadata.name
+        """The node's relevant slices of the newest generation among them, in the order in which they are read."""
         result: list[Placed] = []
-        for rank, wanted in enumerate((name, "")):
-            if rank and not name:
-                break  # a node without a name: its own slices are those without a node name
-            for place, slice_ in self.placed:
-                if (slice_.api.spec.node_name or "") != wanted or self._ignored(slice_):
-                    continue
-                try:
-                    relevant = self._is_relevant(slice_, node)
-                except NodeSelectorError as error:
-                    raise GatherError((rank, place), str(error)) from None
-                if not relevant or (result and slice_.generation < result[0][1].generation):
-                    continue
-                if result and slice_.generation > result[0][1].generation:
-                    result.clear()
-                result.append((place, slice_))
+        late: list[Placed] = []
+        for rank, place, slice_ in self._for_node(node.metadata.name):
+            try:
+                relevant = self._is_relevant(slice_, node)
+            except NodeSelectorError as error:
+                raise GatherError((rank, place), str(error)) from None
+            if relevant:
+                (late if slice_.conditional and self._late_slices else result).append((place, slice_))
+        result += late
+        newest = max((slice_.generation for _, slice_ in result), default=0)
+        return [entry for entry in result if entry[1].generation == newest]
+
+    def _for_node(self, name: str) -> list[tuple[int, int, PreparedSlice]]:
+        """The slices that may concern the node: rank and place in which they are read, and the slice."""
+        lacks = self.profile.lacks
+        ranked = "node slices first" not in lacks
+        counters_anywhere = "relevance of counter slices" in lacks
+        result = []
+        for place, slice_ in self.placed:
+            own = slice_.api.spec.node_name or ""
+            general = not own or (counters_anywhere and bool(slice_.api.spec.shared_counters))
+            if (general or own == name) and not self._ignored(slice_):
+                result.append((int(general) if ranked else 0, place, slice_))
+        result.sort(key=lambda entry: entry[:2])
         return result
+
+    @property
+    def _late_slices(self) -> bool:
+        """Slices with binding conditions come last inside their pool."""
+        return "sorted slices" in self.profile.lacks and "late pools" not in self.profile.lacks
 
     def _ignored(self, slice_: PreparedSlice) -> bool:
         features = self.profile.features
         spec = slice_.api.spec
-        if not features.partitionable_devices and (spec.per_device_node_selection is not None or spec.shared_counters):
-            return True
+        if not features.partitionable_devices:
+            pool_counters = "pool counters" not in self.profile.lacks
+            if spec.per_device_node_selection is not None or (spec.shared_counters and pool_counters):
+                return True
         return slice_.grouped and self.ignores_groups
 
     @property
     def ignores_groups(self) -> bool:
         """Slices with compatibility groups are not looked at."""
-        return not self.profile.features.compatibility_groups
+        return not self.profile.features.compatibility_groups and "compatibility groups" not in self.profile.lacks
 
     def _is_relevant(self, slice_: PreparedSlice, node: Node) -> bool:
         spec = slice_.api.spec
@@ -200,11 +227,13 @@ def _gather(group: PoolGroup, relevant: list[PreparedSlice]) -> Pool | None:
         for _, slice_ in group.placed
     ):
         return Pool(group.id, "invalid", "the slices do not agree on resourceSliceCount")
-    if len(relevant) == expected:
+    if len(relevant) == expected or "second look" in profile.lacks:
         if newer and not profile.has("old-generation-hides-newer"):
             return None
         pool = _build(group, relevant, ())
         pool.hides_newer = newer
+        if len(relevant) != expected:
+            pool.state = "incomplete"
         return pool
     if newer:
         return None
@@ -215,16 +244,19 @@ def _gather(group: PoolGroup, relevant: list[PreparedSlice]) -> Pool | None:
     ]
     if len(everything) != expected:
         reason = f"{len(everything)} of {expected} slices of generation {generation} are there"
-        return Pool(group.id, "incomplete", reason)
+        incomplete = Pool(group.id, "incomplete", reason)
+        incomplete.invalid = "pool counters" in profile.lacks and _duplicate_device(relevant) is not None
+        return incomplete
     return _build(group, relevant, everything)
 
 
 def _build(group: PoolGroup, relevant: list[PreparedSlice], everything: Sequence[PreparedSlice]) -> Pool:
-    partitions = group.profile.features.partitionable_devices
+    lacks = group.profile.lacks
+    partitions = group.profile.features.partitionable_devices and "pool counters" not in lacks
     # A slice of the pool that was taken already is known by its object name.
     taken = {slice_.name for slice_ in relevant}
     others = [slice_ for slice_ in everything if slice_.name not in taken] if len(relevant) < len(everything) else []
-    sorted_slices = sorted(relevant, key=lambda slice_: slice_.name)
+    sorted_slices = relevant if "sorted slices" in lacks else sorted(relevant, key=lambda slice_: slice_.name)
     here = [slice_ for slice_ in sorted_slices if not (partitions and slice_.api.spec.shared_counters)]
     counters = [slice_ for slice_ in (*sorted_slices, *others) if partitions and slice_.api.spec.shared_counters]
     elsewhere = [slice_ for slice_ in others if not (partitions and slice_.api.spec.shared_counters)]
@@ -234,7 +266,11 @@ def _build(group: PoolGroup, relevant: list[PreparedSlice], everything: Sequence
         problem = _read_counter_sets(counters, sets) or _dangling_reference(sets, here)
         problem = problem or _dangling_reference(sets, elsewhere)
     if problem is not None:
-        return Pool(group.id, "invalid", problem)
+        invalid = Pool(group.id, "invalid", problem)
+        if "skipped bad pools" in lacks:
+            # One device stands for the pool, so that the search meets it in its place.
+            invalid.devices = next(slice_.devices[:1] for slice_ in here if slice_.devices)
+        return invalid
     pool = Pool(group.id, "complete")
     pool.slices = tuple(here)
     pool.devices = tuple(device for slice_ in here for device in slice_.devices)

@@ -89,8 +89,9 @@ class SliceDevice:
         self.home = home
         self.shareable = features.consumable_capacity and api.allow_multiple_allocations is True
         self.excluded = bool(api.binding_conditions) and not features.binding_conditions
+        any_effect = profile.has("any-taint-effect-blocks")
         self.taints: tuple[DeviceTaint, ...] = (
-            tuple(taint for taint in api.taints if taint.effect in {"NoSchedule", "NoExecute"})
+            tuple(taint for taint in api.taints if any_effect or taint.effect in {"NoSchedule", "NoExecute"})
             if features.device_taints and api.taints
             else ()
         )

@@ -68,7 +68,7 @@ class Variant(Struct, frozen=True):
     Attributes:
         name: what upstream calls it.
         supports: the features it knows.
-        lacks: behaviour of section 1.4 that it does not have, by name (see ``AllocatorProfile``).
+        lacks: behaviour of the newest implementation that it does not have, by name; looked up where it is modelled.
     """
 
     name: VariantName
@@ -82,9 +82,14 @@ _FRACTIONS = frozenset({"fractional_capacity_range"})
 _LISTS = frozenset({"list_type_attributes"})
 _ALPHA_137 = frozenset({"optional_node_operations", "derived_attributes", "compatibility_groups"})
 
-_OLD_STABLE = frozenset(
+# What the stable implementation of 1.36 and 1.37 has not got from the other two.
+_STABLE = frozenset(
     {
         "relevance of counter slices",
+        "node slices first",
+        "sorted pools",
+        "sorted slices",
+        "late pools",
         "distinct attributes",
         "capacity requests",
         "sharing in expressions",
@@ -92,17 +97,60 @@ _OLD_STABLE = frozenset(
         "tried node in selectors",
     }
 )
+# What came with 1.37.
+_BEFORE_137 = frozenset(
+    {
+        "node operations",
+        "compatibility groups",
+        "derived attributes",
+        "cleared configuration",
+        "format of the step",
+        "devices in errors",
+    }
+)
+# What came with 1.36.
+_BEFORE_136 = _BEFORE_137 | {"node slices first", "sorted pools", "sorted slices", "combinations"}
+_UNLIKE_EXPERIMENTAL = frozenset(
+    {
+        "late pools",
+        "distinct attributes",
+        "capacity requests",
+        "sharing in expressions",
+        "binding to the node",
+        "tried node in selectors",
+    }
+)
+# What 1.34, and the stable implementation of 1.35, has not got.
+_COUNTERS_PER_SLICE = frozenset({"pool counters", "result tolerations"})
+_BEFORE_135 = _BEFORE_136 | _COUNTERS_PER_SLICE | {"second look", "skipped bad pools"}
 
 _VARIANTS: dict[str, tuple[Variant, ...]] = {
+    "1.34": (
+        Variant("stable", frozenset(), _BEFORE_135 | _UNLIKE_EXPERIMENTAL),
+        Variant("incubating", _FOUR, _BEFORE_135 | _UNLIKE_EXPERIMENTAL),
+        Variant("experimental", _FOUR | _SHARES, _BEFORE_135),
+    ),
+    "1.35": (
+        Variant("stable", frozenset(), _BEFORE_136 | _COUNTERS_PER_SLICE | _UNLIKE_EXPERIMENTAL),
+        Variant("incubating", _FOUR, _BEFORE_136 | _UNLIKE_EXPERIMENTAL | {"relevance of counter slices"}),
+        Variant("experimental", _FOUR | _SHARES, _BEFORE_136 | {"relevance of counter slices"}),
+    ),
+    "1.36": (
+        Variant("stable", _FOUR, _BEFORE_137 | _STABLE),
+        Variant("incubating", _FOUR | _SHARES, _BEFORE_137 | {"relevance of counter slices"}),
+        Variant("experimental", _FOUR | _SHARES | _LISTS, _BEFORE_137 | {"relevance of counter slices"}),
+    ),
     "1.37": (
-        Variant("stable", _FOUR, _OLD_STABLE),
+        Variant("stable", _FOUR, _STABLE),
         Variant("incubating", _FOUR | _SHARES | _FRACTIONS),
         Variant("experimental", _FOUR | _SHARES | _FRACTIONS | _LISTS | _ALPHA_137),
     ),
     "1.38": (
-        Variant("stable", _FOUR | _SHARES | _FRACTIONS),
-        Variant("incubating", _FOUR | _SHARES | _FRACTIONS | _LISTS | _ALPHA_137),
-        Variant("experimental", _FOUR | _SHARES | _FRACTIONS | _LISTS | _ALPHA_137),
+        Variant("stable", _FOUR | _SHARES | _FRACTIONS, frozenset({"bare constraint names"})),
+        Variant("incubating", _FOUR | _SHARES | _FRACTIONS | _LISTS | _ALPHA_137, frozenset({"bare constraint names"})),
+        Variant(
+            "experimental", _FOUR | _SHARES | _FRACTIONS | _LISTS | _ALPHA_137, frozenset({"bare constraint names"})
+        ),
     ),
 }
 
@@ -119,6 +167,8 @@ class AllocatorProfile(Struct, frozen=True, kw_only=True):
         supports: see ``Variant``.
         lacks: see ``Variant``.
         quirks: the names of the faults that are reproduced.
+        rotation: where the order of the pools is random, how far it is turned from the order in which they are met,
+            which is the likeliest.
     """
 
     version: str
@@ -127,6 +177,7 @@ class AllocatorProfile(Struct, frozen=True, kw_only=True):
     supports: frozenset[str]
     lacks: frozenset[str]
     quirks: frozenset[str]
+    rotation: int = 0
 
     @property
     def knows_node_operations(self) -> bool:

@@ -26,6 +26,9 @@ _SINCE_134 = frozenset({"1.34", "1.35", "1.36", "1.37", "1.38"})
 _UNTIL_137 = frozenset({"1.34", "1.35", "1.36", "1.37"})
 _137 = frozenset({"1.37"})
 
+_UNTIL_136 = frozenset({"1.34", "1.35", "1.36"})
+_UNTIL_135 = frozenset({"1.34", "1.35"})
+
 QUIRKS: dict[str, Quirk] = {
     "all-mode-bad-pool-is-fatal": Quirk(
         _UNTIL_137,
@@ -144,5 +147,92 @@ QUIRKS: dict[str, Quirk] = {
         "where the stable implementation answers, capacity in a request is ignored",
         "the attempt is aborted",
         "case E31",
+    ),
+    "rejected-candidate-keeps-reservation": Quirk(
+        _UNTIL_135,
+        "counters of a candidate that a taint or constraint rejects, and of an undone share, stay reserved; "
+        "a candidate of mode All rejected for its capacity stays marked",
+        "every rejection gives everything back",
+        "kubernetes/kubernetes#140436",
+    ),
+    "counters-shared-by-pool-name": Quirk(
+        frozenset({"1.35"}),
+        "counters are kept by pool name alone, so pools of two drivers with one name share the first one's counters",
+        "pools are told apart by driver and name",
+        "kubernetes/kubernetes#140434",
+    ),
+    "counters-forget-shares": Quirk(
+        _UNTIL_135,
+        "devices in use by shares only do not consume counters in the next attempt",
+        "they do",
+        "kubernetes/kubernetes#139034",
+    ),
+    "share-without-amounts-is-not-in-use": Quirk(
+        _UNTIL_136,
+        "a persisted share without consumed capacity is not seen, so the next share pays the device's counters again",
+        "it is seen",
+        "kubernetes/kubernetes#140433",
+    ),
+    "all-skips-exhausted-devices": Quirk(
+        _UNTIL_136,
+        "mode All leaves devices out that have too little capacity left",
+        "such a device makes the request fail",
+        "kubernetes/kubernetes#140769",
+    ),
+    "capacity-arithmetic-wraps": Quirk(
+        _UNTIL_136,
+        "rounding a huge capacity request up wraps around, possibly to a negative amount",
+        "the attempt is aborted",
+        "kubernetes/kubernetes#140441",
+    ),
+    "negative-capacity-accepted": Quirk(
+        _UNTIL_136,
+        "a negative capacity request is accepted and makes room for others",
+        "the attempt is aborted",
+        "kubernetes/kubernetes#140468",
+    ),
+    "distinct-attribute-knows-latest-device": Quirk(
+        _UNTIL_136,
+        "distinctAttribute compares with the latest device of each request only, and forgets the request when one of "
+        "its devices is undone",
+        "all devices are compared",
+        "kubernetes/kubernetes#140438",
+    ),
+    "distinct-attribute-compares-identity": Quirk(
+        frozenset({"1.34"}),
+        "distinctAttribute takes equal values of two devices for different ones",
+        "values are compared",
+    ),
+    "list-intersection-not-restored": Quirk(
+        frozenset({"1.36"}),
+        "matchAttribute over lists keeps the narrowed intersection when a device is undone",
+        "the intersection is restored",
+        "kubernetes/kubernetes#140300",
+    ),
+    "claim-config-repeated": Quirk(
+        _UNTIL_136,
+        "claim configuration that names several requests appears once for each",
+        "it appears once",
+    ),
+    "all-alternative-continues-as-first": Quirk(
+        _UNTIL_135,
+        "after its first device, an alternative with mode All goes on as the first alternative",
+        "it takes its own devices",
+    ),
+    "second-alternative-reuses-verdicts": Quirk(
+        _UNTIL_135,
+        "if the first two alternatives have mode All, the second gets the devices that the first one selects",
+        "each selects its own",
+    ),
+    "capacity-rechecked-on-wrong-device": Quirk(
+        frozenset({"1.34"}),
+        "the last capacity check looks at another device of the slice",
+        "it looks at the candidate",
+        "kubernetes/kubernetes#133705",
+    ),
+    "any-taint-effect-blocks": Quirk(
+        frozenset({"1.34"}),
+        "taints with effect None or an unknown effect prevent allocation too",
+        "only NoSchedule and NoExecute do",
     ),
 }

@@ -7,6 +7,8 @@ claims to allocate together and the claims whose allocation goes first. A succes
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from dralang.allocator.allocate import DEFAULT_BUDGET, allocate
 from dralang.allocator.inventory import Inventory
 from dralang.allocator.outcome import Allocated, FatalError, GaveUp, NodeError, Unallocatable
@@ -67,6 +69,7 @@ def replay_allocation(
     version: str | None = None,
     quirks: Mapping[str, bool] | None = None,
     budget: int = DEFAULT_BUDGET,
+    rotation: int = 0,
 ) -> list[dict[str, Any]]:
     """Answer an allocation case.
 
@@ -76,12 +79,15 @@ def replay_allocation(
         version: answer for this version instead of the case's own.
         quirks: quirks to switch, see ``allocator_profile``.
         budget: steps of each search.
+        rotation: see ``AllocatorProfile``.
 
     Returns:
         One answer per step, in the form of the recorded ones: ``status``, ``message``, ``allocations``.
     """
     objects = CaseObjects(case["objects"])
     profile = allocator_profile(version or case.get("kubernetes", "1.37"), case["featureGates"], quirks)
+    if rotation:
+        profile = replace(profile, rotation=rotation)
     inventory = Inventory.of(objects.slices, objects.classes, profile, expressions(profile))
     allocations = dict(objects.allocations)
     share = 1

@@ -9,10 +9,11 @@ validateDeviceRequest.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from dralang.allocator.capacity import Requested, amounts_for
+from dralang.allocator.capacity import Requested, amounts_for, exhausted
 from dralang.allocator.inventory import Candidate, Candidates, Inventory, NodeView, PreparedClass
 from dralang.allocator.node_selection import NodeSelectorError
 from dralang.allocator.profiles import AllocatorProfile
+from dralang.allocator.state import AllocatedState
 from dralang.api.device import DeviceToleration
 from dralang.api.resourceclaim import (
     DeviceConstraint,
@@ -258,7 +259,9 @@ def plan_claims(claims: Iterable[ResourceClaim], inventory: Inventory) -> tuple[
     return tuple(ClaimPlan(claim, inventory) for claim in claims)
 
 
-def bind(plans: Sequence[ClaimPlan], view: NodeView, profile: AllocatorProfile) -> list[Step]:
+def bind(
+    plans: Sequence[ClaimPlan], view: NodeView, profile: AllocatorProfile, allocated: AllocatedState
+) -> list[Step]:
     """The requests on one node.
 
     Raises:
@@ -271,7 +274,7 @@ def bind(plans: Sequence[ClaimPlan], view: NodeView, profile: AllocatorProfile) 
         for group in plan.requests:
             if group.problem:
                 raise AttemptError(group.problem)
-            slots = tuple(_bind_one(request, plan, view, profile) for request in group.alternatives)
+            slots = _bind_group(group, plan, view, profile, allocated)
             least = min(slot.number for slot in slots)
             counted_all = counted_all or any(slot.plan.takes_all for slot in slots)
             if least > RESULTS_LIMIT - total:
@@ -289,18 +292,32 @@ def bind(plans: Sequence[ClaimPlan], view: NodeView, profile: AllocatorProfile) 
     return steps
 
 
-def _bind_one(plan: RequestPlan, claim: ClaimPlan, view: NodeView, profile: AllocatorProfile) -> Slot:
-    if plan.problem:
-        raise AttemptError(plan.problem)
-    slot = Slot(plan, view)
-    if plan.takes_all:
-        slot.everything = _everything(plan, claim, slot.candidates, view, profile)
-        slot.number = len(slot.everything)
-    return slot
+def _bind_group(
+    group: RequestGroup, claim: ClaimPlan, view: NodeView, profile: AllocatorProfile, allocated: AllocatedState
+) -> tuple[Slot, ...]:
+    slots: list[Slot] = []
+    for plan in group.alternatives:
+        if plan.problem:
+            raise AttemptError(plan.problem)
+        slot = Slot(plan, view)
+        if plan.takes_all:
+            candidates = slot.candidates
+            reuses = len(slots) == 1 and slots[0].plan.takes_all and profile.has("second-alternative-reuses-verdicts")
+            if reuses:
+                candidates = slots[0].candidates
+            slot.everything = _everything(plan, claim, candidates, view, profile, allocated)
+            slot.number = len(slot.everything)
+        slots.append(slot)
+    return tuple(slots)
 
 
 def _everything(
-    plan: RequestPlan, claim: ClaimPlan, candidates: Candidates, view: NodeView, profile: AllocatorProfile
+    plan: RequestPlan,
+    claim: ClaimPlan,
+    candidates: Candidates,
+    view: NodeView,
+    profile: AllocatorProfile,
+    allocated: AllocatedState,
 ) -> list[Candidate]:
     """The devices of mode All: what class, request and total capacity admit.
 
@@ -313,16 +330,9 @@ def _everything(
         if before is not None and candidate.pool not in before:
             continue
         if candidate.error is not None:
-            raise selection_error(candidate, plan, claim)
-        if profile.features.consumable_capacity:
-            amounts = amounts_for(candidate.device, plan.capacity, profile)
-            if amounts.error:
-                raise AttemptError(
-                    f"claim {claim.label}, request {plan.name}: checking capacity for device "
-                    f"{candidate.device.id[2]}: {amounts.error}"
-                )
-            if amounts.refusal:
-                continue
+            raise selection_error(candidate, plan, claim, profile)
+        if profile.features.consumable_capacity and not _is_big_enough(candidate, plan, claim, profile, allocated):
+            continue
         result.append(candidate)
     if bad is not None:
         what = "being updated" if bad.state == "incomplete" else "invalid"
@@ -335,7 +345,24 @@ def _everything(
     return result
 
 
-def selection_error(candidate: Candidate, plan: RequestPlan, claim: ClaimPlan) -> AttemptError:
+def _is_big_enough(
+    candidate: Candidate, plan: RequestPlan, claim: ClaimPlan, profile: AllocatorProfile, allocated: AllocatedState
+) -> bool:
+    device = candidate.device
+    amounts = amounts_for(device, plan.capacity, profile)
+    if amounts.error:
+        raise AttemptError(
+            f"claim {claim.label}, request {plan.name}: checking capacity for device {device.id[2]}: {amounts.error}"
+        )
+    if profile.has("all-skips-exhausted-devices") and amounts.kind in {"", "size"}:
+        persisted = allocated.pool(candidate.pool.id).consumed.get(device.id[2], {})
+        return exhausted(device, amounts, persisted, {}) is None
+    return not amounts.refusal
+
+
+def selection_error(
+    candidate: Candidate, plan: RequestPlan, claim: ClaimPlan, profile: AllocatorProfile
+) -> AttemptError:
     """The error of a device on which a selector cannot be decided."""
     error = candidate.error
     if isinstance(error, NodeSelectorError):
@@ -344,5 +371,5 @@ def selection_error(candidate: Candidate, plan: RequestPlan, claim: ClaimPlan) -
     owner = f"class {plan.class_.name if plan.class_ else ''}" if candidate.by_class else f"claim {claim.label}"
     if error.phase == "compile":
         return AttemptError(f"{owner}: selector #{error.index}: CEL compile error: {error.message}")
-    device = "/".join(candidate.device.id)
-    return AttemptError(f"{owner}: selector #{error.index} on device {device}: CEL runtime error: {error.message}")
+    device = "" if "devices in errors" in profile.lacks else f" on device {'/'.join(candidate.device.id)}"
+    return AttemptError(f"{owner}: selector #{error.index}{device}: CEL runtime error: {error.message}")

@@ -62,7 +62,8 @@ def build_result(
     results = tuple(_device_result(pick, profile, next_share) for pick in picks)
     selector = _node_selector(claim, picks, node, profile)
     return AllocationResult(
-        devices=DeviceAllocationResult(results=results, config=_configuration(claim, chosen)), node_selector=selector
+        devices=DeviceAllocationResult(results=results, config=_configuration(claim, chosen, profile)),
+        node_selector=selector,
     )
 
 
@@ -79,7 +80,7 @@ def _device_result(
         pool=pool,
         device=name,
         admin_access=True if pick.plan.admin else None,
-        tolerations=pick.plan.tolerations,
+        tolerations=() if "result tolerations" in profile.lacks else pick.plan.tolerations,
         binding_conditions=device.api.binding_conditions if conditions else (),
         binding_failure_conditions=device.api.binding_failure_conditions if conditions else (),
         share_id=next_share() if amounts is not None else None,
@@ -90,7 +91,9 @@ def _device_result(
     )
 
 
-def _configuration(claim: ClaimPlan, chosen: Sequence[RequestPlan]) -> tuple[DeviceAllocationConfiguration, ...]:
+def _configuration(
+    claim: ClaimPlan, chosen: Sequence[RequestPlan], profile: AllocatorProfile
+) -> tuple[DeviceAllocationConfiguration, ...]:
     """Configuration of the classes, then of the claim; an entry that covers every request names none."""
     entries: list[tuple[str, list[str], OpaqueDeviceConfiguration | None]] = []
     by_class: dict[str, list[list[str]]] = {}
@@ -107,14 +110,16 @@ def _configuration(claim: ClaimPlan, chosen: Sequence[RequestPlan]) -> tuple[Dev
             requests = [plan.full_name]
             by_class[class_.name].append(requests)
             entries.append(("FromClass", requests, config.opaque))
-    names = {name for plan in chosen for name in (plan.parent or plan.name, plan.full_name)}
+    repeats = profile.has("claim-config-repeated")
     for own in claim.api.spec.devices.config:
-        if not own.requests or not names.isdisjoint(own.requests):
-            entries.append(("FromClaim", list(own.requests), own.opaque))
+        hits = sum(plan.full_name in own.requests or plan.parent in own.requests for plan in chosen)
+        if not own.requests or hits:
+            entries += [("FromClaim", list(own.requests), own.opaque)] * (hits if repeats and hits else 1)
+    clears = "cleared configuration" not in profile.lacks
     return tuple(
         DeviceAllocationConfiguration(
             source=source,
-            requests=() if _covers_all(requests, chosen) else tuple(requests),
+            requests=() if clears and _covers_all(requests, chosen) else tuple(requests),
             opaque=opaque,
         )
         for source, requests, opaque in entries

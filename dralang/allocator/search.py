@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from dralang.allocator.attempt_state import AttemptState, Placement
 from dralang.allocator.hazards import Hazards
-from dralang.allocator.requests import RESULTS_LIMIT, Slot, Step
+from dralang.allocator.requests import RESULTS_LIMIT, AttemptError, Slot, Step
 from dralang.allocator.results import Pick
 
 
@@ -70,6 +70,11 @@ class Search:
         self._budget = budget
         self._stack: list[_Alternatives | _Device] = []
         self._hazards = Hazards(steps, state)
+        # Where undoing restores the state, trying every order finds the same first solution as trying one.
+        self._combinations = "combinations" not in state.profile.lacks or not state.profile.features.enabled() & {
+            "consumable_capacity",
+            "partitionable_devices",
+        }
         self.entries = 0
         """Entries into the recursion, as upstream's tests count them."""
 
@@ -137,19 +142,22 @@ class Search:
         depth = len(self._stack) - 1
         state = self._state
         if slot.everything is not None:
-            level.placement = state.place(slot, claim, slot.everything[level.index], depth)
+            level.placement = state.place(slot, claim, slot.everything[level.index], depth, level.index)
             if level.placement is None:
                 level.blame |= state.blame
                 return None
-            return level.step, slot, level.index + 1, 0
+            first = state.profile.has("all-alternative-continues-as-first")
+            return level.step, self._steps[level.step].slots[0] if first else slot, level.index + 1, 0
         while True:
             candidate = slot.candidates.at(level.cursor)
             if candidate is None:
                 return None
             level.cursor += 1
-            level.placement = state.place(slot, claim, candidate, depth)
+            if candidate.stop is not None:
+                raise AttemptError(candidate.stop)
+            level.placement = state.place(slot, claim, candidate, depth, level.index)
             if level.placement is not None:
-                return level.step, slot, level.index + 1, level.cursor
+                return level.step, slot, level.index + 1, level.cursor if self._combinations else 0
             level.blame |= state.blame
 
     def _retreat(self, origin: int, blame: int, *, exceeded: bool, fresh: bool = False) -> _Next | None:
