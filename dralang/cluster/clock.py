@@ -23,6 +23,9 @@ class Phase(IntEnum):
     SCHEDULER_EVENT = 3
     SCHEDULING = 4
     BINDING = 5
+    CLEANUP = 6
+    """What controllers tidy up; a real scheduler is faster than they are (a pod that is gone is noticed by the scheduler
+    before its claim is free)."""
 
 
 class Timer:

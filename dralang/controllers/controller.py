@@ -39,6 +39,10 @@ class Controller(Generic[Item]):
         """Compare one object with what it should be and do the next step."""
         raise NotImplementedError
 
+    def phase_of(self, item: Item) -> Phase:
+        """When inside an instant the item is worked on."""
+        return self.phase
+
     def enqueue(self, item: Item, delay: int = 0, *, far: bool = False) -> None:
         """Look at the item `delay` milliseconds from now, or earlier if that is already planned."""
         planned = self._waiting.get(item)
@@ -48,7 +52,9 @@ class Controller(Generic[Item]):
                     self.events.bring_near(planned)
                 return
             planned.cancel()
-        self._waiting[item] = self.events.schedule(self.phase, self.name, self._work, item, delay=delay, far=far)
+        self._waiting[item] = self.events.schedule(
+            self.phase_of(item), self.name, self._work, item, delay=delay, far=far
+        )
 
     def _work(self, item: Item) -> None:
         self._waiting.pop(item, None)

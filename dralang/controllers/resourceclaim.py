@@ -16,6 +16,7 @@ from dralang.api.resourceclaim import (
     ResourceClaimTemplate,
 )
 from dralang.api.workloads import PodGroup
+from dralang.cluster.clock import Phase
 from dralang.cluster.errors import ApiError
 from dralang.cluster.podclaims import (
     FINALIZER,
@@ -86,6 +87,10 @@ class ResourceClaimController(Controller[Item]):
         self._pods_by_template.clear()
         self._made.clear()
         self._retries.clear()
+
+    def phase_of(self, item: Item) -> Phase:
+        """Claims for pods are made before anybody is scheduled, claims of pods that are gone are freed after that."""
+        return Phase.CONTROLLER if item[0] == "pod" else Phase.CLEANUP
 
     # What changed.
 

@@ -32,6 +32,10 @@ from dralang.run.simulation import Environment, Simulation
 QUIET = 1_500
 """The state of a step is taken when nothing has changed for so long, in milliseconds."""
 
+START = 500
+"""When the first step begins. Backoff goes by whole seconds, and at which fraction of one a recording began is not
+known; half of one is closest to all of them."""
+
 _USUAL_CONDITIONS = frozenset({"PodScheduled", "Ready", "ContainersReady", "Initialized"})
 _UID = re.compile(r"\b(?:pod|resourceclaim|podgroup)-[0-9]+\b")
 
@@ -57,6 +61,7 @@ def replay_scheduling(case: Json, expressions: DeviceExpressions) -> list[Json]:
         raise ReplayError("; ".join(problem.message for problem in features))
     manual = case.get("kubelet") == "manual"
     simulation = Simulation(Environment(features, expressions), manual_kubelet=manual, waits_for_claims=False)
+    simulation.advance_to(START)
     player = _Player(simulation)
     for each in case["objects"]:
         player.create(each)
@@ -65,7 +70,7 @@ def replay_scheduling(case: Json, expressions: DeviceExpressions) -> list[Json]:
     times = case.get("times", [])
     states = []
     for number, step in enumerate(case["steps"]):
-        begin = round(times[number] * 1000) if number < len(times) else simulation.now
+        begin = START + round(times[number] * 1000) if number < len(times) else simulation.now
         simulation.advance_before(max(simulation.now, begin))
         started = simulation.now
         player.act(step)
