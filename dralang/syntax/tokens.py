@@ -285,4 +285,6 @@ class _Lexer:
         if self.errors >= MAX_LEXICAL_ERRORS and not self.stopped:
             self.stopped = True
             message = f"{MAX_LEXICAL_ERRORS} errors: the text after this one is not read"
-            self.log.add(Diagnostic(code="DRA0109", message=message, span=span, help="is this a `.dra` file?"))
+            self.log.add(
+                Diagnostic(code="DRA0109", message=message, span=span, severity="note", help="is this a `.dra` file?")
+            )

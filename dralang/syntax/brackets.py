@@ -1,0 +1,193 @@
+"""Which brackets are never closed, and which closing ones close nothing.
+
+Where all brackets match there is nothing to find. Otherwise indentation says what the author meant, as it does for a
+reader: an item keyword in the first column ends everything that is still open (if what is open was indented at all), a
+`}` at the start of a line closes the brace whose line is indented like it, and an open brace ends before the first
+line that is not indented more than its own.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec import Struct
+
+from dralang.syntax.tokens import Token
+from dralang.syntax.vocabulary import DECLARATIONS
+
+OPENERS: Final = {"LBRACE": "RBRACE", "LPAR": "RPAR", "LSQB": "RSQB"}
+CLOSERS: Final = {closer: opener for opener, closer in OPENERS.items()}
+ITEM_KEYWORDS: Final = frozenset(
+    {
+        *DECLARATIONS,
+        "kubernetes",
+        "gates",
+        "quirks",
+        "scheduler",
+        "use",
+        "fixture",
+        "scenario",
+        "fuzz",
+        "always",
+        "never",
+    }
+)
+_NEVER_NESTED: Final = frozenset({"use", "fixture", "scenario", "fuzz"})
+
+
+class Missing(Struct, frozen=True):
+    """A `{` without its `}`, which belongs before the token ``before``."""
+
+    opener: int
+    before: int
+
+
+class BracketFaults(Struct, frozen=True):
+    """What is wrong with the brackets of a list of tokens, by token numbers."""
+
+    missing: tuple[Missing, ...]
+    unopened: tuple[int, ...]  # a `{` belongs before these tokens: line ends of heads
+    surplus: tuple[int, ...]
+    unclosed: tuple[int, ...]  # `(` and `[`
+
+
+class _Open(Struct):
+    """An open bracket. ``dedent`` is the first token of a line that is not indented more than the bracket's line."""
+
+    index: int
+    type: str
+    indent: int
+    body_indent: int = -1
+    dedent: int | None = None
+
+
+def balanced(tokens: Iterable[Token]) -> bool:
+    """Whether every bracket has its counterpart, properly nested."""
+    stack: list[str] = []
+    for token in tokens:
+        kind = token.type
+        if kind in OPENERS:
+            stack.append(kind)
+        elif kind in CLOSERS and (not stack or stack.pop() != CLOSERS[kind]):
+            return False
+    return not stack
+
+
+def find_bracket_faults(tokens: list[Token]) -> BracketFaults:
+    """What is wrong with the brackets."""
+    matcher = _Matcher(tokens)
+    matcher.run()
+    return BracketFaults(
+        tuple(matcher.missing), tuple(matcher.unopened), tuple(matcher.surplus), tuple(matcher.unclosed)
+    )
+
+
+class _Matcher:
+    """One pass over the tokens; private to this module."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
+        self.stack: list[_Open] = []
+        self.missing: list[Missing] = []
+        self.unopened: list[int] = []
+        self.surplus: list[int] = []
+        self.unclosed: list[int] = []
+        self.head_end: int | None = None  # where an item's only line in the first column ends, if no `{` stands on it
+        self.suspect: int | None = None  # a `}` that is indented more than the line of the item that it closed
+
+    def run(self) -> None:
+        line_start = -1
+        indent = 0
+        text = self.tokens[-1].span.source.text
+        for index, token in enumerate(self.tokens):
+            kind = token.type
+            if kind == "NL":
+                continue
+            start = token.span.start
+            # The start of this token's line, if it is another line than that of the token before.
+            newline = text.rfind("\n", max(line_start, 0), start)
+            first = line_start < 0 or newline >= line_start
+            if first:
+                line_start = newline + 1
+                prefix = text[line_start:start]
+                indent = len(prefix.expandtabs(4).lstrip("\ufeff"))
+                first = not prefix.strip("\ufeff \t\r\f")
+            if first and kind not in CLOSERS:
+                self._line(index, token, indent)
+            elif not first and self.stack and self.stack[0].body_indent < 0:
+                self.stack[0].body_indent = indent + 1  # its body begins on its own line
+            if kind in OPENERS:
+                self.stack.append(_Open(index, kind, indent))
+            elif kind in CLOSERS:
+                self._close(index, kind, indent if first else None)
+        while self.stack:
+            self._unclosed(self.stack.pop(), len(self.tokens) - 1)
+
+    def _line(self, index: int, token: Token, indent: int) -> None:
+        """A line begins: it may end what is open, or tell where that should have ended."""
+        if not self.stack:
+            if indent == 0:
+                self.suspect = self.head_end = None
+            elif self.head_end is None and index > 0 and self.tokens[index - 1].type == "NL" and self.suspect is None:
+                self.head_end = index - 1
+            return
+        for entry in self.stack:
+            if entry.body_indent < 0:
+                entry.body_indent = indent
+        outermost = self.stack[0]
+        is_item = indent == 0 and token.type == "WORD" and token.text in ITEM_KEYWORDS
+        ends_all = is_item and (outermost.body_indent > 0 or token.text in _NEVER_NESTED)
+        if ends_all and self.tokens[index + 1].type != "COLON":
+            while self.stack:
+                self._unclosed(self.stack.pop(), index)
+            return
+        for entry in reversed(self.stack):
+            if entry.indent < indent:
+                break
+            if entry.dedent is None and entry.body_indent > entry.indent:
+                entry.dedent = index
+
+    def _close(self, index: int, kind: str, indent: int | None) -> None:
+        opener = CLOSERS[kind]
+        if kind != "RBRACE":
+            # Only within the innermost braces: `(` and `[` never reach over them.
+            inner = [entry.type for entry in self.stack]
+            floor = len(inner) - inner[::-1].index("LBRACE") if "LBRACE" in inner else 0
+            if opener not in inner[floor:]:
+                self.surplus.append(index)
+                return
+            while (entry := self.stack.pop()).type != opener:
+                self._unclosed(entry, index)
+            return
+        while self.stack and self.stack[-1].type != "LBRACE" and any(e.type == "LBRACE" for e in self.stack):
+            self._unclosed(self.stack.pop(), index)
+        if not self.stack or self.stack[-1].type != "LBRACE":
+            if indent == 0 and self.head_end is not None and self.suspect is None:
+                self.unopened.append(self.head_end)
+                self.head_end = None
+            elif self.suspect is not None:
+                # That one closed too early, this one is the real end.
+                self.surplus.append(self.suspect)
+                self.suspect = None
+            else:
+                self.surplus.append(index)
+            return
+        if indent is not None and any(e.indent == indent and e.type == "LBRACE" for e in self.stack):
+            while self.stack[-1].indent > indent:
+                self._unclosed(self.stack.pop(), index)
+            while self.stack[-1].type != "LBRACE":
+                self._unclosed(self.stack.pop(), index)
+        closed = self.stack.pop()
+        if not self.stack:
+            self.suspect = index if indent is not None and indent > closed.indent else None
+
+    def _unclosed(self, entry: _Open, index: int) -> None:
+        if entry.type != "LBRACE":
+            self.unclosed.append(entry.index)
+            return
+        before = index if entry.dedent is None else entry.dedent
+        if self.tokens[before - 1].type == "NL" and before - 1 > entry.index:
+            before -= 1
+        # INVARIANT: closings of inner braces come first; the list is in order of popping, inner before outer.
+        if self.missing and self.missing[-1].opener > entry.index:
+            before = max(before, self.missing[-1].before)
+        self.missing.append(Missing(entry.index, before))
