@@ -24,8 +24,7 @@ class Phase(IntEnum):
     SCHEDULING = 4
     BINDING = 5
     CLEANUP = 6
-    """What controllers tidy up; a real scheduler is faster than they are (a pod that is gone is noticed by the scheduler
-    before its claim is free)."""
+    """What controllers tidy up: a real scheduler is faster (it hears of the end of a pod before its claim is free)."""
 
 
 class Timer:

@@ -334,7 +334,7 @@ class Scheduler:
 
     def _assume(self, queued: QueuedPod, state: CycleState, found: Found) -> None:
         info, node = queued.info, found.node
-        self.cache.add_pod(info, node)
+        self.cache.add_pod(self._with_devices(info, state, node), node)
         self.nominator.delete(info.uid)
         for plugin in self.plugins:
             if plugin.has_reserve:
@@ -345,6 +345,14 @@ class Scheduler:
                     return
         self.last_diagnosis.pop(info.uid, None)
         self.binder.start(Binding(queued, state, node))
+
+    def _with_devices(self, info: PodInfo, state: CycleState, node: str) -> PodInfo:
+        """The pod with what its devices take of the node."""
+        amounts = self.dynamic_resources.footprint_on(state, node)
+        if not amounts:
+            return info
+        status = replace(info.pod.status, node_allocatable_resource_claim_statuses=amounts)
+        return PodInfo(replace(info.pod, status=status))
 
     def _give_up(self, queued: QueuedPod, state: CycleState, node: str) -> None:
         for plugin in reversed(self.plugins):

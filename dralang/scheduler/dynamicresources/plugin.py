@@ -16,7 +16,7 @@ from dralang.api.resourceclaim import ResourceClaim
 from dralang.cluster.clock import EventQueue
 from dralang.cluster.errors import ApiError
 from dralang.cluster.journal import JournalEntry
-from dralang.cluster.podclaims import is_reserved_for
+from dralang.cluster.podclaims import claim_name, is_reserved_for
 from dralang.cluster.store import ObjectStore
 from dralang.features import FeatureGates
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind
@@ -31,6 +31,7 @@ from dralang.scheduler.dynamicresources.extended_resources import (
     special_claim,
 )
 from dralang.scheduler.dynamicresources.manager import DRAManager
+from dralang.scheduler.dynamicresources.node_allocatable import Footprint, check, footprint, is_mapped, slices_for
 from dralang.scheduler.framework import SKIP, SUCCESS, Code, CycleState, NodeStatuses, Plugin, Status
 from dralang.scheduler.node_info import NodeInfo, PodInfo
 
@@ -186,6 +187,10 @@ class DynamicResources(Plugin):
             special, mappings = answer
             if special is None and not data.user_claims:
                 return SUCCESS
+        if self.node_allocatable:
+            shared = self._shared_mapping(data, info)
+            if shared is not None:
+                return shared
         unavailable = [
             index for index, claim in enumerate(data.claims) if not self._is_usable(data, index, claim, node)
         ]
@@ -196,12 +201,52 @@ class DynamicResources(Plugin):
             if not isinstance(outcome, Allocated):
                 return _refusal(outcome, node.name)
             results = outcome.results
+        amounts = self._footprint(data, info, node, results) if self.node_allocatable else ()
+        if isinstance(amounts, Status):
+            return amounts
         if unavailable:
             data.unavailable.update(unavailable)
             return _REJECTED_BY_NODE
-        if data.inventory is not None:
-            data.nodes[node.name] = NodeAllocation(results, special, mappings, ())
+        if data.inventory is not None or amounts:
+            data.nodes[node.name] = NodeAllocation(results, special, mappings, amounts)
         return SUCCESS
+
+    def _shared_mapping(self, data: StateData, info: PodInfo) -> Status | None:
+        """A device that stands for a resource of the node is used by one pod only."""
+        for claim in data.claims:
+            allocation = claim.status.allocation
+            if (
+                allocation is not None
+                and claim.status.reserved_for
+                and not is_reserved_for(info.pod, claim, group_claims=self.group_claims)
+                and is_mapped(allocation, self.manager.slices())
+            ):
+                name = claim.metadata.name
+                text = f"node allocatable resource claim {name} has a mapped device and cannot be shared across pods"
+                return Status(Code.UNRESOLVABLE, text)
+        return None
+
+    def _footprint(
+        self, data: StateData, info: PodInfo, node: NodeInfo, results: tuple[AllocationResult, ...]
+    ) -> Footprint | Status:
+        """What the devices add to the requests of the pod, if the node has room for that."""
+        chosen = dict(zip(data.to_allocate(), results, strict=False))
+        entries = [entry for entry in info.pod.spec.resource_claims if claim_name(info.pod, entry).name]
+        claims: list[tuple[str, ResourceClaim, AllocationResult]] = []
+        for index, claim in enumerate(data.claims):
+            allocation = chosen.get(index, claim.status.allocation)
+            if allocation is not None:
+                claims.append((entries[index].name if index < len(entries) else "", claim, allocation))
+        amounts = footprint(info.pod, claims, slices_for(node.api, self.manager.slices()), node.api)
+        if isinstance(amounts, str):
+            return Status(Code.ERROR, amounts)
+        problem = check(info.pod, amounts, node) if amounts else None
+        return amounts if problem is None else problem
+
+    def footprint_on(self, state: CycleState, node: str) -> Footprint:
+        """What the devices of the chosen node add to the requests of the pod."""
+        data = state.read(STATE)
+        return data.nodes[node].footprint if data is not None and node in data.nodes else ()
 
     @staticmethod
     def attempt_for(data: StateData, special: ResourceClaim | None) -> Attempt | None:
@@ -352,6 +397,10 @@ class DynamicResources(Plugin):
             self.manager.settle(special.metadata.uid)
             if self._store.get(ResourceClaim, special.metadata.namespace, special.metadata.name) is not None:
                 delete_special_claim(self._store, special)
+
+        if self.footprint_on(state, node):
+            meta = info.pod.metadata
+            self._store.patch_status(Pod, meta.namespace, meta.name, node_allocatable_resource_claim_statuses=())
 
     def _drop_reservation(self, claim: ResourceClaim, uid: str) -> None:
         meta = claim.metadata
