@@ -416,7 +416,7 @@ def grammar() -> Rule:
 
 def render() -> str:
     """The text of the grammar file."""
-    return json.dumps(grammar(), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(grammar(), indent=1, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":

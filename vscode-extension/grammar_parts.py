@@ -66,7 +66,7 @@ KINDS: Final = tuple(DECLARATIONS)
 PREDICATES: Final = words(*sorted(PREDICATE_STARTS))
 TOP: Final = ("scenario", "fuzz", "fixture", "use", "kubernetes", "always", "never", *KINDS)
 # Where whatever is still open ends: a line that begins with one of these at its very start.
-UNWIND: Final = rf"(?=^(?:{'|'.join(TOP)})[ \t]+[A-Za-z0-9_*\"`$])"
+UNWIND: Final = rf"(?=^(?:{'|'.join(TOP)})[ \t]+[A-Za-z0-9_*\"`$]|^(?:gates|quirks|scheduler)[ \t]+\{{)"
 # Inside brackets and blocks of fields a line that only a statement can begin with says that a bracket is missing.
 _STATEMENT_WORDS: Final = sorted(
     (set(ACTIONS) - {"like", "next", "update", "bind", "set"}) | {"expect", "witness", "within"}
@@ -219,7 +219,9 @@ FOLLOWS: Final = look(r"(?=[ \t]*[A-Za-z0-9_*\"`$+-])")
 
 def more(item: Part) -> Rule:
     """``, item``, also on the next line."""
-    return region(GAP, COMMA, until=joined(GAP, item, look(rf"|(?=[^ \t#\n])|{UNWIND}")), inside=use("comment"))
+    return region(
+        GAP, COMMA, until=joined(look(f"{MISSING}|"), GAP, item, look(r"|(?=[^ \t#\n])")), inside=use("comment")
+    )
 
 
 def listed(*parts: Part, item: Part) -> Rule:

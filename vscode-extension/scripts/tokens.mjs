@@ -9,10 +9,13 @@ const root = new URL("../", import.meta.url);
 const GRAMMARS = {
   "source.dra": "syntaxes/dra.tmLanguage.json",
   "source.cel.dra": "syntaxes/cel.tmLanguage.json",
+  "markdown.dra.codeblock": "syntaxes/markdown-dra.json",
 };
+// Stands for the editor's own grammar of Markdown, which the injection goes into.
+const MARKDOWN = '{"scopeName": "text.html.markdown", "patterns": []}';
 
-/** The grammar of .dra files, loaded from this folder. */
-export async function loadGrammar() {
+/** A grammar by its scope, with those of this folder and their injection into Markdown. */
+export async function loadGrammar(scopeName = "source.dra") {
   const wasm = readFileSync(new URL(import.meta.resolve("vscode-oniguruma/release/onig.wasm")));
   await oniguruma.loadWASM(wasm);
   const registry = new textmate.Registry({
@@ -20,12 +23,14 @@ export async function loadGrammar() {
       createOnigScanner: (patterns) => new oniguruma.OnigScanner(patterns),
       createOnigString: (text) => new oniguruma.OnigString(text),
     }),
-    loadGrammar: async (scope) =>
-      scope in GRAMMARS
-        ? textmate.parseRawGrammar(readFileSync(new URL(GRAMMARS[scope], root), "utf8"), GRAMMARS[scope])
-        : null,
+    loadGrammar: async (scope) => {
+      if (scope === "text.html.markdown") return textmate.parseRawGrammar(MARKDOWN, "markdown.json");
+      if (!(scope in GRAMMARS)) return null;
+      return textmate.parseRawGrammar(readFileSync(new URL(GRAMMARS[scope], root), "utf8"), GRAMMARS[scope]);
+    },
+    getInjections: (scope) => (scope === "text.html.markdown" ? ["markdown.dra.codeblock"] : undefined),
   });
-  return registry.loadGrammar("source.dra");
+  return registry.loadGrammar(scopeName);
 }
 
 /** The tokens of a text, a list a line: [start, end, scopes]; columns count UTF-16 units. */
