@@ -1,0 +1,1 @@
+"""Kubernetes' device expressions: parsed, checked, costed and compiled to Python."""

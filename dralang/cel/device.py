@@ -1,0 +1,162 @@
+"""Devices as expressions see them.
+
+Source: k8s.io/dynamic-resource-allocation cel/compile.go (DeviceMatches, getAttributeValue, parseQualifiedName).
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from dralang.api.resourceslice import Device, DeviceAttribute
+from dralang.cel.values import DomainMap, Value, semver_of
+
+_MAX_TEXT: Final = 64
+_MAX_LIST: Final = 64
+_MAX_NAME: Final = 63
+_MAX_ID: Final = 32
+_MAX_ENTRIES: Final = 32
+
+
+class AttributeError_(Exception):  # noqa: N801, N818 - the plain name is Python's
+    """An attribute that Kubernetes cannot convert; the message names it."""
+
+
+def attribute_value(attribute: DeviceAttribute, *, lists: bool = True) -> Value:
+    """The one value of an attribute.
+
+    Raises:
+        ValueError: there is none, or a version is no semantic version.
+    """
+    if lists:
+        if attribute.ints is not None:
+            return attribute.ints
+        if attribute.bools is not None:
+            return attribute.bools
+        if attribute.strings is not None:
+            return attribute.strings
+        if attribute.versions is not None:
+            return tuple(_version(text) for text in attribute.versions)
+    if attribute.int_ is not None:
+        return attribute.int_
+    if attribute.bool_ is not None:
+        return attribute.bool_
+    if attribute.string is not None:
+        return attribute.string
+    if attribute.version is not None:
+        return _version(attribute.version)
+    raise ValueError("unsupported attribute value")
+
+
+def _version(text: str) -> Value:
+    try:
+        return semver_of(text)
+    except ValueError as problem:
+        raise ValueError(f"parse semantic version: {problem}") from None
+
+
+class UnreadyError(Exception):
+    """The device is not one on which generated code may run."""
+
+
+class Prepared:
+    """A device, ready to be evaluated.
+
+    Attributes:
+        flat: every attribute and capacity under ``a:domain/id`` and ``c:domain/id``, domains under ``A:domain`` and
+            ``C:domain``, the driver under ``driver`` and the flag under ``multi``.
+        problem: what makes every evaluation fail, if anything does.
+        large: larger than the API allows, so that costs are not bounded by the estimate.
+    """
+
+    __slots__ = ("_whole", "flat", "large", "problem")
+
+    def __init__(self, flat: dict[str, Value], problem: str, *, large: bool) -> None:
+        self.flat = flat
+        self.problem = problem
+        self.large = large
+        self._whole: dict[str, Value] | None = None
+
+    @property
+    def whole(self) -> dict[str, Value]:
+        """The value of ``device``."""
+        found = self._whole
+        if found is None:
+            found = self._whole = _nested(self.flat)
+        return found
+
+
+class Unready(Prepared):
+    """A device with a problem, or a large one: generated code leaves it to the interpreter."""
+
+    __slots__ = ("hidden",)
+
+    def __init__(self, flat: dict[str, Value], problem: str, *, large: bool) -> None:
+        super().__init__(flat, problem, large=large)
+        self.hidden = flat
+
+    @property
+    def whole(self) -> dict[str, Value]:
+        """The value of ``device``."""
+        return _nested(self.hidden)
+
+
+def _nested(flat: Mapping[str, Value]) -> dict[str, Value]:
+    attributes: DomainMap = DomainMap()
+    capacity: DomainMap = DomainMap()
+    for key, value in flat.items():
+        kind, rest = key[:2], key[2:]
+        if kind == "a:" or kind == "c:":
+            domain, _, name = rest.partition("/")
+            target = attributes if kind == "a:" else capacity
+            target.setdefault(domain, {})[name] = value
+    return {
+        "driver": flat["driver"],
+        "allowMultipleAllocations": flat["multi"],
+        "attributes": attributes,
+        "capacity": capacity,
+    }
+
+
+def _qualified(name: str, driver: str) -> tuple[str, str]:
+    domain, slash, identifier = name.partition("/")
+    return (domain, identifier) if slash else (driver, name)
+
+
+def _is_large(value: Value) -> bool:
+    if type(value) is str:
+        return len(value) > _MAX_TEXT
+    if type(value) is tuple:
+        return len(value) > _MAX_LIST or any(type(item) is str and len(item) > _MAX_TEXT for item in value)
+    return False
+
+
+def prepare(driver: str, device: Device, *, lists: bool = True) -> Prepared:
+    """A device in the form that evaluation wants.
+
+    Args:
+        driver: the driver of its slice, and the domain of names without one.
+        device: the device.
+        lists: whether this version of Kubernetes knows list attributes.
+    """
+    flat: dict[str, Value] = {}
+    problem = ""
+    large = len(driver) > _MAX_NAME
+    # The qualified name wins over the same name without domain, whatever the order in which they stand.
+    for name, attribute in sorted(device.attributes.items(), key=lambda item: "/" in item[0]):
+        domain, identifier = _qualified(name, driver)
+        try:
+            value = attribute_value(attribute, lists=lists)
+        except ValueError as error:
+            problem = problem or f"attribute {name}: {error}"
+            continue
+        large = large or _is_large(value) or len(domain) > _MAX_NAME or len(identifier) > _MAX_ID
+        flat[f"a:{domain}/{identifier}"] = value
+        flat[f"A:{domain}"] = True
+    for name, capacity in sorted(device.capacity.items(), key=lambda item: "/" in item[0]):
+        domain, identifier = _qualified(name, driver)
+        large = large or len(domain) > _MAX_NAME or len(identifier) > _MAX_ID
+        flat[f"c:{domain}/{identifier}"] = capacity.value
+        flat[f"C:{domain}"] = True
+    flat["driver"] = driver
+    flat["multi"] = bool(device.allow_multiple_allocations)
+    large = large or max(len(device.attributes), len(device.capacity)) > _MAX_ENTRIES
+    return Prepared(flat, problem, large=large)

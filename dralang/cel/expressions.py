@@ -1,0 +1,88 @@
+"""What the allocator uses: ``DeviceExpressions`` over one environment of stored expressions."""
+
+from collections.abc import Callable
+from typing import cast
+
+from dralang.api.expressions import ExpressionError, PreparedDevice
+from dralang.api.resourceslice import Device, DeviceAttribute
+from dralang.cel.device import Prepared, prepare
+from dralang.cel.environment import DEFAULT, Environment
+from dralang.cel.evaluate import EvaluationError, as_attribute, as_bool, interpret
+from dralang.cel.issues import CompileError
+from dralang.cel.program import Compiled, Purpose, compile_expression
+
+
+class CelExpressions:
+    """Compiled expressions of one environment, each text once.
+
+    Implements ``dralang.api.expressions.DeviceExpressions``.
+    """
+
+    def __init__(self, environment: Environment | None = None) -> None:
+        self.environment = Environment(minor=DEFAULT) if environment is None else environment
+        self._selectors: dict[str, Callable[[PreparedDevice], bool] | ExpressionError] = {}
+        self._derived: dict[str, Callable[[PreparedDevice], DeviceAttribute] | ExpressionError] = {}
+
+    def prepare(self, driver: str, device: Device) -> PreparedDevice:
+        """Return the device in the form in which expressions see it."""
+        return prepare(driver, device, lists=self.environment.list_attributes)
+
+    def _compile(self, expression: str, purpose: Purpose) -> Compiled:
+        try:
+            return compile_expression(expression, self.environment, purpose)
+        except CompileError as problem:
+            raise ExpressionError(problem.message, "compile") from None
+
+    def selector(self, expression: str) -> Callable[[PreparedDevice], bool]:
+        """Return the compiled selector.
+
+        Raises:
+            ExpressionError: it does not compile.
+        """
+        found = self._selectors.get(expression)
+        if found is None:
+            try:
+                found = _selector(self._compile(expression, "selector"))
+            except ExpressionError as problem:
+                found = problem
+            self._selectors[expression] = found
+        if isinstance(found, ExpressionError):
+            raise ExpressionError(found.message, found.phase)
+        return found
+
+    def derived(self, expression: str) -> Callable[[PreparedDevice], DeviceAttribute]:
+        """Return the compiled derived attribute.
+
+        Raises:
+            ExpressionError: it does not compile.
+        """
+        found = self._derived.get(expression)
+        if found is None:
+            try:
+                found = _derived(self._compile(expression, "derived"))
+            except ExpressionError as problem:
+                found = problem
+            self._derived[expression] = found
+        if isinstance(found, ExpressionError):
+            raise ExpressionError(found.message, found.phase)
+        return found
+
+
+def _selector(compiled: Compiled) -> Callable[[PreparedDevice], bool]:
+    def matches(device: PreparedDevice) -> bool:
+        try:
+            return as_bool(interpret(compiled, cast("Prepared", device))[0])
+        except EvaluationError as problem:
+            raise ExpressionError(problem.message, "runtime") from None
+
+    return matches
+
+
+def _derived(compiled: Compiled) -> Callable[[PreparedDevice], DeviceAttribute]:
+    def derive(device: PreparedDevice) -> DeviceAttribute:
+        try:
+            return as_attribute(interpret(compiled, cast("Prepared", device))[0])
+        except EvaluationError as problem:
+            raise ExpressionError(problem.message, "runtime") from None
+
+    return derive

@@ -1,0 +1,112 @@
+"""Sizes and costs as the estimator computes with them: 64-bit unsigned numbers that stop at the largest one.
+
+Source: cel-go checker/cost.go; k8s.io/dynamic-resource-allocation cel/compile.go (the declared sizes of a device).
+"""
+
+import math
+from typing import Final, NamedTuple
+
+MAX: Final = (1 << 64) - 1
+STRING_FACTOR: Final = 0.1
+REGEX_FACTOR: Final = 0.25
+_TWO_64: Final = 2.0**64
+
+
+def by_factor(value: int, factor: float) -> int:
+    """The product, rounded up, in floating point as there."""
+    real = float(value)
+    if real > 0 and factor > 0 and real > _TWO_64 / factor:
+        return MAX
+    product = math.ceil(real * factor)
+    return MAX if product >= _TWO_64 else product
+
+
+def capped(value: int) -> int:
+    """The value, or the largest one."""
+    return value if value < MAX else MAX
+
+
+class Size(NamedTuple):
+    """How many elements, characters or bytes there may be."""
+
+    least: int
+    most: int
+
+    def __add__(self, other: "Size") -> "Size":  # type: ignore[override]
+        return Size(capped(self.least + other.least), capped(self.most + other.most))
+
+    def times(self, other: "Size") -> "Size":
+        """The product."""
+        return Size(capped(self.least * other.least), capped(self.most * other.most))
+
+    def union(self, other: "Size") -> "Size":
+        """The range that holds both."""
+        return Size(min(self.least, other.least), max(self.most, other.most))
+
+    def cost(self, factor: float) -> int:
+        """What a traversal costs at most."""
+        return by_factor(self.most, factor)
+
+
+def fixed(value: int) -> Size:
+    """A known size."""
+    return Size(value, value)
+
+
+UNKNOWN: Final = Size(0, MAX)
+ONE: Final = Size(1, 1)
+
+
+class Shape:
+    """The declared shape of a part of the device: how large it may be, and the shapes of its parts."""
+
+    __slots__ = ("element", "fields", "key", "most")
+
+    def __init__(
+        self,
+        most: int,
+        fields: "dict[str, Shape] | None" = None,
+        key: "Shape | None" = None,
+        element: "Shape | None" = None,
+    ) -> None:
+        self.most = most
+        self.fields = fields or {}
+        self.key = key
+        self.element = element
+
+
+_ATTRIBUTE: Final = Shape(64)
+_ATTRIBUTES: Final = Shape(32, key=Shape(63), element=Shape(32, key=Shape(32), element=_ATTRIBUTE))
+_CAPACITIES: Final = Shape(32, key=Shape(63), element=Shape(32, key=Shape(32), element=Shape(0)))
+DEVICE: Final = Shape(
+    0,
+    fields={
+        "driver": Shape(63),
+        "attributes": _ATTRIBUTES,
+        "capacity": _CAPACITIES,
+        "allowMultipleAllocations": Shape(1),
+    },
+)
+NOWHERE: Final = Shape(-1)
+"""The shape of what is reached from the device, but by no declared way."""
+
+
+def field_of(shape: Shape | None, name: str) -> Shape:
+    """The shape of a selected field."""
+    if shape is None:
+        return NOWHERE
+    found = shape.fields.get(name)
+    if found is not None:
+        return found
+    # Every attribute of a domain has the same shape, whatever its name; capacities have no such rule.
+    return _ATTRIBUTE if shape.element is _ATTRIBUTE else NOWHERE
+
+
+def element_of(shape: Shape | None) -> Shape:
+    """The shape of a value or an item."""
+    return NOWHERE if shape is None or shape.element is None else shape.element
+
+
+def key_of(shape: Shape | None) -> Shape:
+    """The shape of a key."""
+    return NOWHERE if shape is None or shape.key is None else shape.key
