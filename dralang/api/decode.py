@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, TypeAlias, TypeVar
 
 from dralang.api.base import ApiType
-from dralang.api.kinds import KIND_OF_TYPE
+from dralang.api.kinds import TOP_LEVEL
 from dralang.api.located import Located
 from dralang.api.schema import FieldSchema, fields_of
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
@@ -273,7 +273,7 @@ def _readers(api_type: type[ApiType]) -> Mapping[str, tuple[str, _Reader]]:
 @cache
 def _struct_reader(api_type: type[ApiType]) -> _Reader:
     readers = _readers(api_type)
-    is_kind = api_type in KIND_OF_TYPE
+    is_kind = api_type in TOP_LEVEL
 
     def read_struct(value: Any) -> ApiType:
         if not isinstance(value, Mapping):
@@ -352,7 +352,7 @@ def _report_struct(api_type: type[ApiType], located: Located, log: DiagnosticLog
         if field is not None:
             if entry.value is not None:
                 _report_field(field, entry, log)
-        elif not (name in _TYPE_META and api_type in KIND_OF_TYPE):
+        elif not (name in _TYPE_META and api_type in TOP_LEVEL):
             _report(_unknown_field(api_type, name), entry, log, at_key=True)
 
 

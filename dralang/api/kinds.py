@@ -19,6 +19,7 @@ from dralang.api.priority import PriorityClass
 from dralang.api.resourceclaim import ResourceClaim, ResourceClaimTemplate
 from dralang.api.resourcepoolstatusrequest import ResourcePoolStatusRequest
 from dralang.api.resourceslice import ResourceSlice
+from dralang.api.v1beta1 import ResourceClaimTemplateV1beta1, ResourceClaimV1beta1, ResourceSliceV1beta1
 from dralang.api.workloads import PodGroup, Workload
 
 RESOURCE_GROUP = "resource.k8s.io"
@@ -117,11 +118,27 @@ _ALL = (
     ),
 )
 
+_OLDER_TYPES: Mapping[tuple[str, str], type[ApiType]] = MappingProxyType(
+    {
+        ("ResourceSlice", "v1beta1"): ResourceSliceV1beta1,
+        ("ResourceClaim", "v1beta1"): ResourceClaimV1beta1,
+        ("ResourceClaimTemplate", "v1beta1"): ResourceClaimTemplateV1beta1,
+    }
+)
+
 KINDS: Mapping[str, KindInfo] = MappingProxyType({info.name: info for info in _ALL})
 """All kinds, by name."""
 
 KIND_OF_TYPE: Mapping[type[ApiType], KindInfo] = MappingProxyType({info.type: info for info in _ALL})
 KIND_OF_KEYWORD: Mapping[str, KindInfo] = MappingProxyType({info.keyword: info for info in _ALL if info.keyword})
+
+TOP_LEVEL = frozenset({*KIND_OF_TYPE, *_OLDER_TYPES.values()})
+"""The types whose JSON form has ``apiVersion`` and ``kind``."""
+
+
+def type_in_version(info: KindInfo, version: str) -> type[ApiType]:
+    """The Python type of a kind in one of its versions; most versions share one."""
+    return _OLDER_TYPES.get((info.name, version), info.type)
 
 
 def split_api_version(api_version: str) -> tuple[str, str]:

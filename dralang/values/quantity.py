@@ -82,6 +82,10 @@ class Quantity(Struct, frozen=True, eq=False):
     def __eq__(self, other: object) -> bool:
         return self.nano == other.nano if isinstance(other, Quantity) else NotImplemented
 
+    # Struct has a comparison of its own, which Python would ask for `!=` otherwise.
+    def __ne__(self, other: object) -> bool:
+        return self.nano != other.nano if isinstance(other, Quantity) else NotImplemented
+
     def __lt__(self, other: "Quantity") -> bool:
         return self.nano < other.nano
 

@@ -32,6 +32,9 @@ class SemVer(Struct, frozen=True, eq=False):
     def __eq__(self, other: object) -> bool:
         return self._key() == other._key() if isinstance(other, SemVer) else NotImplemented
 
+    def __ne__(self, other: object) -> bool:
+        return self._key() != other._key() if isinstance(other, SemVer) else NotImplemented
+
     def __hash__(self) -> int:
         return hash(self._key())
 

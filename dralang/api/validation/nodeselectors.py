@@ -1,0 +1,54 @@
+"""Node selectors, as slices, devices and allocations have them.
+
+Source: ValidateNodeSelector in pkg/apis/core/validation (1.37).
+"""
+
+from dralang.api.affinity import NodeSelector, NodeSelectorRequirement
+from dralang.api.validation import formats
+from dralang.api.validation.errors import Errors, forbidden, invalid, required
+
+_UNKNOWN_OPERATOR = "not a valid selector operator"
+
+
+def node_selector(selector: NodeSelector, path: str, out: Errors) -> None:
+    """At least one term; an empty term is fine and matches nothing."""
+    terms = f"{path}.nodeSelectorTerms"
+    if not selector.node_selector_terms:
+        out.append(required(terms, "must have at least one node selector term"))
+    for index, term in enumerate(selector.node_selector_terms):
+        for number, requirement in enumerate(term.match_expressions):
+            _label_requirement(requirement, f"{terms}[{index}].matchExpressions[{number}]", out)
+        for number, requirement in enumerate(term.match_fields):
+            _field_requirement(requirement, f"{terms}[{index}].matchFields[{number}]", out)
+
+
+def _label_requirement(requirement: NodeSelectorRequirement, path: str, out: Errors) -> None:
+    operator, values = requirement.operator, requirement.values
+    if operator in {"In", "NotIn"}:
+        if not values:
+            out.append(required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'"))
+    elif operator in {"Exists", "DoesNotExist"}:
+        if values:
+            text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            out.append(forbidden(f"{path}.values", text))
+    elif operator in {"Gt", "Lt"}:
+        if len(values) != 1:
+            out.append(required(f"{path}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'"))
+    else:
+        out.append(invalid(f"{path}.operator", operator, _UNKNOWN_OPERATOR))
+    formats.label_key(requirement.key, f"{path}.key", out)
+    for index, value in enumerate(values):
+        formats.label_value(value, f"{path}.values[{index}]", out)
+
+
+def _field_requirement(requirement: NodeSelectorRequirement, path: str, out: Errors) -> None:
+    if requirement.operator not in {"In", "NotIn"}:
+        out.append(invalid(f"{path}.operator", requirement.operator, _UNKNOWN_OPERATOR))
+    elif len(requirement.values) != 1:
+        text = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+        out.append(required(f"{path}.values", text))
+    if requirement.key != "metadata.name":
+        out.append(invalid(f"{path}.key", requirement.key, "not a valid field selector key"))
+        return
+    for index, value in enumerate(requirement.values):
+        formats.subdomain(value, f"{path}.values[{index}]", out)
