@@ -37,8 +37,9 @@ NAME_SCOPES: Final = {
 
 # ---- words, as dralang/syntax/tokens.py cuts them -------------------------------------------------------------------
 
-SUBSTITUTION = r'\$\{(?:"(?:[^"\\\n]|\\.)*"|[^}"\n])*\}'
-BRACKET = rf"\[(?:{SUBSTITUTION}|[^\[\]\n])*\]"
+# Atomic groups: `a[${x}${x}...` without its bracket would otherwise be tried in 2**n ways.
+SUBSTITUTION = r'\$\{(?>(?:"(?:[^"\\\n]|\\.)*"|[^}"\n])*)\}'
+BRACKET = rf"\[(?>(?:{SUBSTITUTION}|[^\[\]\n])*)\]"
 WORD = (
     rf"(?>(?:[A-Za-z0-9_*]|{SUBSTITUTION}|[+-](?=[0-9.$])|\.(?=[0-9]))"
     r"(?:[A-Za-z0-9_/*]|(?<=[0-9])%|\.(?=[A-Za-z0-9_*$\[-])|-(?=[A-Za-z0-9_*$\[/.-])|\+(?=[A-Za-z0-9])"

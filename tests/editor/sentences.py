@@ -29,7 +29,8 @@ class SentenceMaker:
         self.names = names
         self.keywords = {terminal: word for word, terminal in grammar().keywords.items()}
         self.expansions: dict[str, list[tuple[str, ...]]] = {}
-        for rule in grammar().conf.callbacks:
+        rules: list[Any] = list(grammar().conf.callbacks)  # Lark's own type hint says `str`; they are its rules
+        for rule in rules:
             self.expansions.setdefault(_name(rule.origin), []).append(tuple([_name(each) for each in rule.expansion]))
         for each in self.expansions.values():
             each.sort()

@@ -1,6 +1,7 @@
 """What is half-written colours its own block only: the next declaration at column 1 looks as it always does."""
 
 from random import Random
+from time import perf_counter
 
 import pytest
 from extension_folder import GRAMMAR_TESTS, EditorToken, editor_tokens, install
@@ -56,3 +57,34 @@ def test_broken_text_colours_nothing_of_the_declaration_that_follows() -> None:
         if found != alone[name]:
             wrong.append(f"{name} after:\n{text}")
     assert wrong == [], f"{len(wrong)} of {len(cases)}"
+
+
+HOSTILE_LINES = {
+    "substitutions in a bracket without its end": "pod a[" + "${x}" * 4000,
+    "substitutions without their ends": "pod " + "${" * 10_000,
+    "brackets": "pod " + "a[" * 10_000,
+    "open blocks": "pod a " + "{" * 20_000,
+    "digits and units": "at " + "1h1m1s" * 3000 + "x",
+    "dots": "pod " + "a." * 10_000,
+    "signs": "pod " + "-+" * 10_000,
+    "quotes": 'pod "' + '\\"' * 10_000,
+    "a name that fills the line": "expect " + "a-" * 10_000,
+    "names and commas": "create " + "a, " * 7000,
+    "keywords": "expect " + "at least " * 2200,
+    "blanks": "at" + " " * 20_000 + "x",
+    "blanks and commas": "create a" + " ," * 10_000,
+    "backticks": "where " + "`" * 20_000,
+    "quotes in CEL": "expect `" + "\"'" * 10_000,
+}  # fmt: skip
+
+
+def test_no_line_keeps_the_editor_busy() -> None:
+    install()
+    slow = {}
+    for name, line in HOSTILE_LINES.items():
+        began = perf_counter()
+        editor_tokens([line + "\n"])
+        took = perf_counter() - began
+        if took > 20:
+            slow[name] = took
+    assert slow == {}

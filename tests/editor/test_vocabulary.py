@@ -76,7 +76,7 @@ def test_the_editor_knows_every_state_and_no_other() -> None:
 
 
 def test_the_assertion_files_use_every_keyword_and_every_rule_of_the_grammar(monkeypatch: pytest.MonkeyPatch) -> None:
-    callbacks = grammar().conf.callbacks
+    callbacks: dict[Any, Any] = dict(grammar().conf.callbacks)
     used: set[str] = set()
 
     def counting(name: str, callback: Any) -> Any:
@@ -87,8 +87,8 @@ def test_the_assertion_files_use_every_keyword_and_every_rule_of_the_grammar(mon
         return called
 
     names = {rule: str(rule.origin.name) for rule in callbacks}
-    for rule, callback in list(callbacks.items()):
-        monkeypatch.setitem(callbacks, rule, counting(names[rule], callback))
+    for rule, callback in callbacks.items():
+        monkeypatch.setitem(grammar().conf.callbacks, rule, counting(names[rule], callback))
     keywords = {token.kind for path in ASSERTIONS for token in language_tokens(path.read_text(encoding="utf-8"))}
     assert set(KEYWORDS) - keywords == set()
     assert {name for name in names.values() if not name.startswith("_")} - used == set()
