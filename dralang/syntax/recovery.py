@@ -90,7 +90,9 @@ class _Recovery:
 
     def _report_brackets(self, tokens: list[Token], faults: BracketFaults) -> None:
         if not self.lexed.complete:
-            return  # what closes them may stand in the text that was not read
+            # What closes them may stand in the text that was not read.
+            self.known += [token.span.start for token in tokens if token.type == _UNCLOSED]
+            return
         for fault in faults.missing:
             end = tokens[fault.before - 1].span.end
             if any(tokens[fault.opener].span.start < place < end for place in self.swallowed):
