@@ -225,6 +225,14 @@ class AttemptState:
         if gone:
             del self._shares[device]
 
+    def constraint_key(self, claim: int) -> object:
+        """Equal for equal states of the constraints of a claim."""
+        return tuple(state.key() for state in self._constraints[claim])
+
+    def is_touched(self, device: SliceDevice) -> bool:
+        """Whether this attempt has taken anything of the device."""
+        return device in self._shares or device in self._marks or bool(self._admin_marks.get(device))
+
     # Each step of ``place``, in its order.
 
     def _is_taken(self, plan: RequestPlan, claim: int, device: SliceDevice) -> bool:

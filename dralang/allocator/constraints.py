@@ -49,6 +49,14 @@ class ConstraintState(Protocol):
         """After a refusal: the accepted devices, by number, without which there were none."""
         ...
 
+    def value(self, attribute: DeviceAttribute) -> object:
+        """What the constraint sees of an attribute; equal for attributes it cannot tell apart, never None.
+
+        Raises:
+            UnsupportedValueError: the attribute cannot be compared.
+        """
+        ...
+
     def key(self) -> object:
         """A value that is equal exactly for states that accept the same devices from here on."""
         ...
@@ -153,6 +161,10 @@ class MatchingValue(_Comparison):
         """See ``ConstraintState``."""
         return (0,) if self._number else ()
 
+    def value(self, attribute: DeviceAttribute) -> object:
+        """See ``ConstraintState``."""
+        return self.scalar(attribute)
+
     def key(self) -> object:
         """See ``ConstraintState``."""
         return self._first if self._number else None
@@ -194,6 +206,10 @@ class MatchingSets(_Comparison):
             return ()
         return range(len(self._stack))
 
+    def value(self, attribute: DeviceAttribute) -> object:
+        """See ``ConstraintState``."""
+        return self.elements(attribute) or "no value"
+
     def key(self) -> object:
         """See ``ConstraintState``."""
         return self._stack[-1] if self._stack else None
@@ -226,6 +242,10 @@ class DistinctValues(_Comparison):
         if value[0] in {"list", "none"}:
             return range(len(self._values))
         return [number for number, known in enumerate(self._values) if known == value]
+
+    def value(self, attribute: DeviceAttribute) -> object:
+        """See ``ConstraintState``."""
+        return self.scalar(attribute)
 
     def key(self) -> object:
         """See ``ConstraintState``."""
@@ -266,6 +286,10 @@ class DisjointSets(_Comparison):
             if kind == values[0] and not elements.isdisjoint(values[1])
         ]
 
+    def value(self, attribute: DeviceAttribute) -> object:
+        """See ``ConstraintState``."""
+        return self.elements(attribute) or "no value"
+
     def key(self) -> object:
         """See ``ConstraintState``."""
         return frozenset(self._values)
@@ -302,6 +326,10 @@ class DistinctFromLatest(_Comparison):
     def opposed(self, attribute: DeviceAttribute) -> Sequence[int]:
         """See ``ConstraintState``."""
         return range(self._number)
+
+    def value(self, attribute: DeviceAttribute) -> object:
+        """See ``ConstraintState``."""
+        return self.scalar(attribute), self.elements(attribute)
 
     def key(self) -> object:
         """See ``ConstraintState``."""

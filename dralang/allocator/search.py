@@ -3,9 +3,10 @@
 The search tries requests in order, alternatives in order, devices in order, and takes the first complete solution. It
 keeps its own stack, so that no input can exhaust Python's.
 
-Every failure carries the levels of the stack that are to blame. A level that is not cannot help by choosing otherwise,
-so it is not asked to: the search jumps back over it. That never changes the outcome, because a jump is only made where
-nothing that it skips could have raised an error (``hazards``).
+What failed is not tried again: neither an interchangeable device at the same place, nor a state like one that led
+nowhere before (``symmetry``). And every failure carries the levels of the stack that are to blame. A level that is not
+cannot help by choosing otherwise, so it is not asked to: the search jumps back over it. None of this changes the
+outcome, because a jump is only made where nothing that it skips could have raised an error (``hazards``).
 
 Source: k8s.io/dynamic-resource-allocation structured/internal/experimental allocator_experimental.go allocateOne.
 """
@@ -14,8 +15,13 @@ from collections.abc import Sequence
 
 from dralang.allocator.attempt_state import AttemptState, Placement
 from dralang.allocator.hazards import Hazards
+from dralang.allocator.inventory import Candidate
 from dralang.allocator.requests import RESULTS_LIMIT, AttemptError, Slot, Step
 from dralang.allocator.results import Pick
+from dralang.allocator.symmetry import Symmetry
+
+_EFFORT_BEFORE_SYMMETRY = 24
+"""Failures before it pays to find out which devices are interchangeable."""
 
 
 class BudgetError(Exception):
@@ -25,10 +31,11 @@ class BudgetError(Exception):
 class _Alternatives:
     """A level at which an alternative of a request is chosen."""
 
-    __slots__ = ("all_exceeded", "blame", "number", "step")
+    __slots__ = ("all_exceeded", "blame", "key", "number", "step")
 
-    def __init__(self, step: int) -> None:
+    def __init__(self, step: int, key: object) -> None:
         self.step = step
+        self.key = key
         self.number = -1
         self.all_exceeded = True
         self.blame = 0
@@ -44,12 +51,18 @@ class _Device:
         cursor: the candidate to try next.
         placement: the device chosen at the moment.
         blame: the levels to blame for the candidates that failed so far.
+        failed: the kinds of devices that cannot be part of the request any more, with the levels to blame.
+        key: what the state was like before the request, if that is of use.
     """
 
-    __slots__ = ("blame", "cursor", "index", "placement", "slot", "step")
+    __slots__ = ("blame", "cursor", "failed", "index", "key", "placement", "slot", "step")
 
-    def __init__(self, step: int, slot: Slot, index: int, cursor: int, blame: int) -> None:
+    def __init__(
+        self, step: int, slot: Slot, index: int, cursor: int, blame: int, failed: dict[int, int], key: object
+    ) -> None:
         self.step = step
+        self.failed = failed
+        self.key = key
         self.slot = slot
         self.index = index
         self.cursor = cursor
@@ -75,6 +88,10 @@ class Search:
             "consumable_capacity",
             "partitionable_devices",
         }
+        self._symmetry: Symmetry | None = None
+        self._effort = 0
+        self._dead: set[object] = set()
+        """States from which the rest cannot be served."""
         self.entries = 0
         """Entries into the recursion, as upstream's tests count them."""
 
@@ -116,24 +133,47 @@ class Search:
         if self.entries > self._budget:
             raise BudgetError
         step = self._steps[number]
+        depth = len(self._stack)
         blame = 0
+        key: object = None
         if slot is None:
+            key = self._key(number, step.claim)
+            if key is not None and key in self._dead:
+                return self._retreat(number, (1 << depth) - 1, exceeded=False)
             if step.group.is_list:
-                self._stack.append(_Alternatives(number))
+                self._stack.append(_Alternatives(number, key))
                 return self._retreat(number, 0, exceeded=False, fresh=True)
             slot = step.slots[0]
         if step.group.is_list or index:
             # Which alternative was taken, and where the device before was found, decide what can be found here.
-            blame = 1 << (len(self._stack) - 1)
+            blame = 1 << (depth - 1)
         if slot.everything is not None and not slot.everything:
             return self._retreat(number, blame, exceeded=False)
         if index >= slot.number:
             return number + 1, None, 0, 0
         if slot.number - index > RESULTS_LIMIT - self._state.results[step.claim]:
             return self._retreat(number, self._choices_of(step.claim), exceeded=True)
-        level = _Device(number, slot, index, cursor, blame)
+        failed: dict[int, int] = {}
+        if index and self._combinations:
+            before = self._stack[-1]
+            assert isinstance(before, _Device), "a device of the same request comes before"
+            failed = {kind: mask | blame for kind, mask in before.failed.items()}
+        level = _Device(number, slot, index, cursor, blame, failed, key)
         self._stack.append(level)
         return self._advance(level) or self._retreat(number, 0, exceeded=False)
+
+    def _key(self, number: int, claim: int) -> object:
+        """What the state before a request is like; None while it does not pay to know."""
+        if self._effort < _EFFORT_BEFORE_SYMMETRY or not number:
+            return None
+        if self._symmetry is None:
+            self._symmetry = Symmetry(self._steps, self._state)
+        if not self._symmetry.usable:
+            return None
+        placements = [
+            level.placement for level in self._stack if isinstance(level, _Device) and level.placement is not None
+        ]
+        return self._symmetry.key(number, claim, placements)
 
     def _advance(self, level: _Device) -> _Next | None:
         """Choose the next device that can be taken at a level; None if there is none left."""
@@ -155,10 +195,34 @@ class Search:
             level.cursor += 1
             if candidate.stop is not None:
                 raise AttemptError(candidate.stop)
+            if level.failed and self._is_hopeless(level, candidate):
+                continue
             level.placement = state.place(slot, claim, candidate, depth, level.index)
             if level.placement is not None:
                 return level.step, slot, level.index + 1, level.cursor if self._combinations else 0
             level.blame |= state.blame
+            self._effort += 1
+            self._note_failure(level, candidate, state.blame)
+
+    def _is_hopeless(self, level: _Device, candidate: Candidate) -> bool:
+        """Whether a device like this one has failed at this place."""
+        assert self._symmetry is not None, "kinds have been noted"
+        if self._state.is_touched(candidate.device):
+            return False
+        mask = level.failed.get(self._symmetry.kind(candidate))
+        if mask is None:
+            return False
+        level.blame |= mask
+        return True
+
+    def _note_failure(self, level: _Device, candidate: Candidate, blame: int) -> None:
+        """Remember that devices of this kind cannot serve the request from here on."""
+        if self._effort < _EFFORT_BEFORE_SYMMETRY:
+            return
+        if self._symmetry is None:
+            self._symmetry = Symmetry(self._steps, self._state)
+        if self._symmetry.usable and not self._state.is_touched(candidate.device):
+            level.failed[self._symmetry.kind(candidate)] = blame
 
     def _retreat(self, origin: int, blame: int, *, exceeded: bool, fresh: bool = False) -> _Next | None:
         """Go back up to a level that can choose otherwise.
@@ -171,39 +235,54 @@ class Search:
         """
         stack = self._stack
         claim = self._steps[origin].claim
+        self._effort += 1
         while stack:
             level = stack[-1]
             step = self._steps[level.step]
             if step.claim != claim:
                 claim, exceeded = step.claim, False
             bit = 1 << (len(stack) - 1)
+            chose = not fresh and (isinstance(level, _Alternatives) or level.placement is not None)
+            jump = chose and not exceeded and not blame & bit and self._hazards.none(level.step, origin)
             if isinstance(level, _Alternatives):
-                level.blame |= blame & ~bit
-                if not exceeded and not fresh:
-                    level.all_exceeded = False
-                level.number += 1
-                jump = not fresh and not exceeded and not blame & bit and self._hazards.none(level.step, origin)
-                if level.number < len(step.slots) and not jump:
-                    return level.step, step.slots[level.number], 0, 0
-                stack.pop()
-                exceeded = exceeded and level.all_exceeded
-                blame = level.blame
-                continue
-            if level.placement is not None:
-                self._state.undo(level.placement)
-                level.placement = None
-                jump = not exceeded and not blame & bit and self._hazards.none(level.step, origin)
-                level.blame |= blame & ~bit
-                if not exceeded and not jump and level.slot.everything is None:
-                    following = self._advance(level)
-                    if following is not None:
-                        return following
-                stack.pop()
-                blame = blame if jump else level.blame
+                following = self._next_alternative(level, blame & ~bit, exceeded=exceeded, fresh=fresh, jump=jump)
             else:
-                stack.pop()
-                blame |= level.blame
+                following = self._next_device(level, blame & ~bit, exceeded=exceeded, jump=jump)
+            fresh = False
+            if following is not None:
+                return following
+            stack.pop()
+            if isinstance(level, _Alternatives):
+                exceeded = exceeded and level.all_exceeded
+            if not jump:
+                blame = level.blame
+            if level.key is not None and not exceeded:
+                self._dead.add(level.key)
         return None
+
+    def _next_alternative(
+        self, level: _Alternatives, blame: int, *, exceeded: bool, fresh: bool, jump: bool
+    ) -> _Next | None:
+        level.blame |= blame
+        if not exceeded and not fresh:
+            level.all_exceeded = False
+        level.number += 1
+        slots = self._steps[level.step].slots
+        if level.number < len(slots) and not jump:
+            return level.step, slots[level.number], 0, 0
+        return None
+
+    def _next_device(self, level: _Device, blame: int, *, exceeded: bool, jump: bool) -> _Next | None:
+        level.blame |= blame
+        placement = level.placement
+        if placement is None:
+            return None
+        self._state.undo(placement)
+        level.placement = None
+        if exceeded or jump or level.slot.everything is not None:
+            return None
+        self._note_failure(level, placement.candidate, blame)
+        return self._advance(level)
 
     def _choices_of(self, claim: int) -> int:
         """The levels at which alternatives of a claim were chosen."""
