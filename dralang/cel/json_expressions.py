@@ -9,7 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 import celpy
+from celpy.adapter import json_to_cel
 from celpy import celtypes
+from celpy.celparser import CELParseError
 from celpy.evaluation import CELEvalError
 
 
@@ -30,7 +32,7 @@ def _program(expression: str) -> Any:
     environment = celpy.Environment()
     try:
         return environment.program(environment.compile(expression))
-    except celpy.CELParseError as error:
+    except CELParseError as error:
         offset = None
         if error.line is not None and error.column is not None:
             lines = expression.splitlines(keepends=True)
@@ -55,7 +57,7 @@ def evaluate_json(expression: str, variables: Mapping[str, object]) -> object:
     Raises:
         JsonExpressionError: it does not parse, or fails on these values.
     """
-    activation: dict[str, Any] = {name: celpy.json_to_cel(value) for name, value in variables.items()}  # type: ignore[arg-type]
+    activation: dict[str, Any] = {name: json_to_cel(value) for name, value in variables.items()}
     try:
         result = _program(expression).evaluate(activation)
     except CELEvalError as error:

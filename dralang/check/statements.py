@@ -46,6 +46,20 @@ _ACTION_KINDS: Final = {
 }
 
 
+_ACTING: Final = (
+    n.Decl,
+    n.Call,
+    n.Create,
+    n.ObjectsAction,
+    n.SetField,
+    n.SetBlock,
+    n.TaintObject,
+    n.UntaintObject,
+    n.Label,
+    n.ComponentAction,
+)
+
+
 class Elaborator:
     """Elaborates one scenario (or one row of its table)."""
 
@@ -100,9 +114,15 @@ class Elaborator:
                 return
             self.statement(statement, bindings)
 
-    def statement(self, node: n.Statement, bindings: Bindings) -> None:  # noqa: C901  # one case a kind of statement
-        """Elaborate one statement."""
+    def statement(self, node: n.Statement, bindings: Bindings) -> None:
+        """Elaborate one statement; what follows from an action happens before the next statement."""
         self._note_support(node)
+        before = len(self.steps)
+        self._statement(node, bindings)
+        if isinstance(node, _ACTING) and len(self.steps) > before:
+            self.steps.append(s.Consequences(node.span))
+
+    def _statement(self, node: n.Statement, bindings: Bindings) -> None:  # noqa: C901  # one case a kind of statement
         match node:
             case n.Header():
                 self.log.add(
@@ -353,15 +373,21 @@ class Elaborator:
 
     def _component(self, node: n.ComponentAction | n.Delay, bindings: Bindings) -> None:
         component = one_name(node.component, bindings, self.log)
-        if component is not None and component not in COMPONENTS:
-            self.log.add(problems.undefined("component", component, node.component.span, COMPONENTS))
-        if isinstance(node, n.Delay):
-            self.duration(node.duration, bindings)
+        milliseconds = self.duration(node.duration, bindings) if isinstance(node, n.Delay) else 0
+        if component is None or milliseconds is None:
+            return
+        if component not in COMPONENTS:
+            way_out = f"there are {', '.join(f'`{name}`' for name in COMPONENTS)}"
+            self.log.add(problems.undefined("component", component, node.component.span, COMPONENTS, way_out=way_out))
+            return
+        action = "delay" if isinstance(node, n.Delay) else node.keyword
+        self.steps.append(s.Component(node.span, action, component, milliseconds))  # type: ignore[arg-type]  # the grammar's words
 
     def _fail_next(self, node: n.FailNext, bindings: Bindings) -> None:
-        if node.count is not None:
-            self.propositions.count(node.count, bindings)
-        self.scope.resolve(node.object, bindings, KIND_ORDER)
+        count = 1 if node.count is None else self.propositions.count(node.count, bindings)
+        for key in self.scope.resolve(node.object, bindings, KIND_ORDER, globs=False):
+            if count is not None:
+                self.steps.append(s.FailNext(node.span, node.operation, key, count))  # type: ignore[arg-type]
 
     def _set_condition(self, node: n.SetCondition, bindings: Bindings) -> None:
         self.scope.resolve(node.claim, bindings, ("ResourceClaim",), globs=False)

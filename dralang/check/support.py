@@ -13,9 +13,6 @@ from dralang.scenario.steps import Expect, Step, Watch
 from dralang.syntax import nodes as n
 
 UNSUPPORTED_STATEMENTS: Final[dict[type, str]] = {
-    n.ComponentAction: "pausing, resuming or restarting a component",
-    n.Delay: "delaying a component",
-    n.FailNext: "failing API calls",
     n.SetCondition: "setting a binding condition",
     n.Publish: "publishing a new pool generation",
     n.Compare: "comparing settings",
@@ -48,6 +45,8 @@ def _of_proposition(proposition: p.Proposition) -> list[Diagnostic]:
     if isinstance(proposition, p.CelStatement):
         return []
     predicate = proposition.predicate
+    if isinstance(predicate, p.CanPreempt):
+        return [problems.not_yet("`can preempt`", proposition.span)]
     if isinstance(predicate, p.InState) and predicate.state in UNSUPPORTED_STATES:
         return [problems.not_yet(UNSUPPORTED_STATES[predicate.state], proposition.span)]
     return []

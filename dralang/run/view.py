@@ -39,14 +39,19 @@ class Holder(Struct, frozen=True):
 
 def find(simulation: Simulation, key: ObjectKey) -> Any | None:
     """The object of a key, or None."""
-    return simulation.store.get(KINDS[key.kind].type, key.namespace, key.name)
+    return simulation.store.get(stored_type(key.kind), key.namespace, key.name)
+
+
+def stored_type(kind: str) -> type[Any]:
+    """The Python type of a kind."""
+    return KINDS[kind].type
 
 
 def matching(simulation: Simulation, kind: str, namespace: str, glob: str) -> list[Any]:
     """The existing objects of a kind whose names match, in the order of their creation."""
     return [
         found
-        for found in simulation.store.objects(KINDS[kind].type)
+        for found in simulation.store.objects(stored_type(kind))
         if fnmatchcase(found.metadata.name, glob) and (not namespace or found.metadata.namespace == namespace)
     ]
 

@@ -77,6 +77,26 @@ class UntaintDevice(BaseStep, frozen=True):
     effect: str | None
 
 
+class Component(BaseStep, frozen=True):
+    """A component is paused, resumed, restarted, or delayed by ``milliseconds`` from now on."""
+
+    action: Literal["pause", "resume", "restart", "delay"]
+    component: str
+    milliseconds: int = 0
+
+
+class FailNext(BaseStep, frozen=True):
+    """The next ``count`` calls of an operation on an object fail."""
+
+    operation: Literal["create", "update", "delete", "bind"]
+    key: ObjectKey
+    count: int
+
+
+class Consequences(BaseStep, frozen=True):
+    """What follows without delay from the statement before happens, before the next one: a story has an order."""
+
+
 class Advance(BaseStep, frozen=True):
     """The clock moves: everything before a time happens.
 
@@ -117,5 +137,6 @@ class Watch(BaseStep, frozen=True):
 
 
 Step: TypeAlias = (
-    Create | Act | SetField | SetLabels | TaintNode | TaintDevice | UntaintDevice | Advance | Settle | Expect | Watch
+    Create | Act | SetField | SetLabels | TaintNode | TaintDevice | UntaintDevice | Component | FailNext | Consequences
+    | Advance | Settle | Expect | Watch
 )  # fmt: skip

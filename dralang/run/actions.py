@@ -1,0 +1,233 @@
+"""Statements that change the cluster, carried out."""
+
+from typing import Any, assert_never
+
+from msgspec.structs import replace
+
+from dralang.api.affinity import Taint
+from dralang.api.decode import DecodeError, from_json
+from dralang.api.encode import to_json
+from dralang.api.resourceslice import ResourceSlice
+from dralang.cluster.errors import ApiError
+from dralang.run import view
+from dralang.run.simulation import Simulation
+from dralang.scenario import steps as s
+from dralang.scenario.keys import ObjectKey
+
+ChangeStep = (
+    s.Create | s.Act | s.SetField | s.SetLabels | s.TaintNode | s.TaintDevice | s.UntaintDevice | s.Component | s.FailNext
+)  # fmt: skip
+
+
+def carry_out(simulation: Simulation, step: ChangeStep) -> ApiError | str | None:
+    """Carry out a statement; what went wrong, or None."""
+    match step:
+        case s.Create():
+            return _error(simulation.create(step.object))  # type: ignore[type-var]  # kinds of the API have metadata
+        case s.Act():
+            return _act(simulation, step)
+        case s.SetField():
+            return _set_field(simulation, step)
+        case s.SetLabels():
+            return _set_labels(simulation, step)
+        case s.TaintNode():
+            return _taint_node(simulation, step)
+        case s.TaintDevice():
+            return _taint_device(simulation, step)
+        case s.UntaintDevice():
+            return _untaint_device(simulation, step)
+        case s.Component():
+            return _component(simulation, step)
+        case s.FailNext():
+            key = step.key
+            simulation.store.fail_next(step.operation, view.stored_type(key.kind), key.namespace, key.name, step.count)
+            return None
+        case _:
+            assert_never(step)
+
+
+def _component(simulation: Simulation, step: s.Component) -> str | None:
+    if step.component not in simulation.components():
+        return f"{step.component} does not run with these feature gates"
+    match step.action:
+        case "pause":
+            simulation.pause(step.component)
+        case "resume":
+            simulation.resume(step.component)
+        case "restart":
+            simulation.restart(step.component)
+        case "delay":
+            simulation.delay(step.component, step.milliseconds)
+    return None
+
+
+def _error(result: object) -> ApiError | None:
+    return result if isinstance(result, ApiError) else None
+
+
+def _missing(key: ObjectKey) -> str:
+    return f"there is no {key}"
+
+
+def _act(simulation: Simulation, step: s.Act) -> ApiError | str | None:
+    key = step.key
+    if "*" in key.name:
+        found = view.matching(simulation, key.kind, key.namespace, key.name)
+        if not found:
+            return f"no {key.kind} matches `{key.name}`"
+        for each in found:
+            error = _act_on(simulation, step.action, ObjectKey(key.kind, key.namespace, each.metadata.name))
+            if error is not None:
+                return error
+        return None
+    return _act_on(simulation, step.action, key)
+
+
+def _act_on(simulation: Simulation, action: str, key: ObjectKey) -> ApiError | str | None:
+    if view.find(simulation, key) is None:
+        return _missing(key)
+    match action:
+        case "delete":
+            return simulation.delete(view.stored_type(key.kind), key.namespace, key.name)
+        case "finish":
+            return simulation.finish(key.namespace, key.name)
+        case "fail":
+            return simulation.fail(key.namespace, key.name)
+        case "cordon":
+            return simulation.cordon(key.name)
+        case "uncordon":
+            return simulation.uncordon(key.name)
+        case _:
+            raise AssertionError(action)
+
+
+def _replace(simulation: Simulation, key: ObjectKey, old: Any, json: dict[str, Any]) -> ApiError | str | None:
+    """Write an object's changed JSON back: metadata and spec, then the status if it changed."""
+    try:
+        new: Any = from_json(type(old), json)
+    except (DecodeError, ValueError) as error:
+        return str(error)
+    result = simulation.update(new)
+    if isinstance(result, ApiError):
+        return result
+    if getattr(old, "status", None) != getattr(new, "status", None):
+        current: Any = view.find(simulation, key)
+        return _error(simulation.update_status(replace(current, status=new.status)))
+    return None
+
+
+def _set_field(simulation: Simulation, step: s.SetField) -> ApiError | str | None:
+    old = view.find(simulation, step.key)
+    if old is None:
+        return _missing(step.key)
+    json = to_json(old)
+    if not _put(json, step.path, step.value):
+        return f"`{'.'.join(str(part) for part in step.path)}` leads nowhere in {step.key}"
+    return _replace(simulation, step.key, old, _bare(json))
+
+
+def _bare(json: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in json.items() if name not in ("kind", "apiVersion")}
+
+
+def _put(here: Any, path: tuple[str | int, ...], value: object) -> bool:
+    """Put a value at a path of JSON; whether the path leads there."""
+    step, rest = path[0], path[1:]
+    if isinstance(here, list):
+        index = _index(here, step)
+        if index is None:
+            return False
+        if not rest:
+            here[index] = value
+            return True
+        return _put(here[index], rest, value)
+    if not isinstance(here, dict) or not isinstance(step, str):
+        return False
+    if not rest:
+        if value is None:
+            here.pop(step, None)
+        else:
+            here[step] = value
+        return True
+    if step not in here:
+        here[step] = {}
+    return _put(here[step], rest, value)
+
+
+def _index(entries: list[Any], step: str | int) -> int | None:
+    if isinstance(step, int):
+        return step if 0 <= step < len(entries) else None
+    for index, entry in enumerate(entries):
+        if isinstance(entry, dict) and step in (entry.get("name"), entry.get("key")):
+            return index
+    return None
+
+
+def _set_labels(simulation: Simulation, step: s.SetLabels) -> ApiError | str | None:
+    old = view.find(simulation, step.key)
+    if old is None:
+        return _missing(step.key)
+    labels = dict(old.metadata.labels)
+    for name, value in step.labels:
+        if value is None:
+            labels.pop(name, None)
+        else:
+            labels[name] = value
+    return _error(simulation.update(replace(old, metadata=replace(old.metadata, labels=labels))))
+
+
+def _taint_node(simulation: Simulation, step: s.TaintNode) -> ApiError | str | None:
+    node = view.find(simulation, step.key)
+    if node is None:
+        return _missing(step.key)
+    others = tuple(
+        taint
+        for taint in node.spec.taints
+        if taint.key != step.taint_key or (step.effect is not None and taint.effect != step.effect)
+    )
+    if step.value is None:
+        if len(others) == len(node.spec.taints):
+            return f"{step.key} has no taint {step.taint_key}"
+        taints = others
+    else:
+        taints = (*others, Taint(key=step.taint_key, value=step.value, effect=step.effect or ""))
+    return _error(simulation.update(replace(node, spec=replace(node.spec, taints=taints))))
+
+
+def _published(simulation: Simulation, name: str) -> view.PublishedDevice | str:
+    found = view.published(simulation, name)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        return f"no slice has a device {name}"
+    return f"{name} means several devices: {', '.join(each.full_name for each in found)}"
+
+
+def _taint_device(simulation: Simulation, step: s.TaintDevice) -> ApiError | str | None:
+    found = _published(simulation, step.device)
+    if isinstance(found, str):
+        return found
+    others = tuple(t for t in found.device.taints if (t.key, t.effect) != (step.taint.key, step.taint.effect))
+    return _write_taints(simulation, found, (*others, step.taint))
+
+
+def _untaint_device(simulation: Simulation, step: s.UntaintDevice) -> ApiError | str | None:
+    found = _published(simulation, step.device)
+    if isinstance(found, str):
+        return found
+    left = tuple(
+        taint
+        for taint in found.device.taints
+        if taint.key != step.taint_key or (step.effect is not None and taint.effect != step.effect)
+    )
+    if len(left) == len(found.device.taints):
+        return f"{found.full_name} has no taint {step.taint_key}"
+    return _write_taints(simulation, found, left)
+
+
+def _write_taints(simulation: Simulation, found: view.PublishedDevice, taints: tuple[Any, ...]) -> ApiError | None:
+    """The driver publishes the device with other taints, in the same slice."""
+    spec = found.slice.spec
+    devices = tuple(replace(d, taints=taints) if d.name == found.device.name else d for d in spec.devices)
+    changed: ResourceSlice = replace(found.slice, spec=replace(spec, devices=devices))
+    return _error(simulation.update(changed))

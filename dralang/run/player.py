@@ -1,0 +1,236 @@
+"""A scenario played: its steps carried out in a simulated cluster, its expectations looked at.
+
+Time: ``at T`` lets everything before T happen and then runs its statement. A bare ``expect`` settles first, never past
+the next ``at``; ``at T expect`` looks after everything due at T. Properties are looked at after every single event.
+"""
+
+from typing import Any, assert_never
+
+from msgspec import Struct
+
+from dralang.cluster.errors import ApiError
+from dralang.run import actions
+from dralang.run.evaluate import Judgement, judge
+from dralang.run.outcome import Failure, Played, Verdict, Why
+from dralang.run.simulation import Simulation
+from dralang.run.why import why_claim, why_pod
+from dralang.run.workshop import Workshop
+from dralang.scenario import steps as s
+from dralang.scenario.model import Property, Scenario
+from dralang.scenario.propositions import Proposition
+from dralang.values.duration import format_duration
+
+MAX_FAILURES = 20
+
+
+def play(scenario: Scenario, workshop: Workshop) -> Played:
+    """Play a scenario from time 0 to its end."""
+    if scenario.missing:
+        return Played(scenario, "refused", (), scenario.missing, (), 0, 0)
+    environment = workshop.environment(scenario.settings)
+    if isinstance(environment, tuple):
+        # Analysis has refused such gates; an override from the command line gets here.
+        raise AssertionError("; ".join(problem.message for problem in environment))
+    return _Player(scenario, Simulation(environment)).run()
+
+
+class _Watched(Struct):
+    """A property while it is watched."""
+
+    prop: Property
+    seen: bool = False
+    broken: bool = False
+
+
+class _Player:
+    """One run; private to this module."""
+
+    def __init__(self, scenario: Scenario, simulation: Simulation) -> None:
+        self.scenario = scenario
+        self.simulation = simulation
+        self.failures: list[Failure] = []
+        self.checks = 0
+        self.stopped = False
+        self.previous = 0
+        self.watched = [_Watched(prop) for prop in scenario.properties]
+
+    def run(self) -> Played:
+        self._start()
+        for step in self.scenario.steps:
+            if self.stopped:
+                break
+            self.step(step)
+        if not self.stopped and self.watched:
+            self._settle(None)
+        self._finish_properties()
+        return Played(
+            self.scenario,
+            self._verdict(),
+            tuple(self.failures),
+            (),
+            tuple(self.simulation.trace),
+            self.simulation.now,
+            self.checks,
+        )
+
+    def _start(self) -> None:
+        refused = self.simulation.load([declared.object for declared in self.scenario.initial])  # type: ignore[misc]  # kinds of the API
+        for error in refused:
+            self._fail(Failure(self.scenario.span, "create", 0, "the declared objects exist", error.message))
+        # The story begins with a cluster at rest: what was declared is known to every component.
+        self.simulation.advance_to(0)
+        self.simulation.journal.entries.clear()
+        if self.watched:
+            self.simulation.on_event = self._look_at_properties
+            self._look_at_properties(self.simulation)
+        if refused:
+            self.stopped = True
+
+    def _verdict(self) -> Verdict:
+        if self.scenario.xfail is not None:
+            return "xfailed" if self.failures else "xpassed"
+        return "failed" if self.failures else "passed"
+
+    def _fail(self, failure: Failure) -> None:
+        self.failures.append(failure)
+        if len(self.failures) >= MAX_FAILURES:
+            self.stopped = True
+
+    # ---- steps ------------------------------------------------------------------------------------------------------
+
+    def step(self, step: s.Step) -> None:
+        """Carry out one step."""
+        match step:
+            case s.Advance():
+                self._advance(step)
+                return
+            case s.Consequences():
+                self.simulation.advance_to(self.simulation.now)
+            case s.Settle():
+                self._settle(step.limit)
+            case s.Expect():
+                self._expect(step)
+            case s.Watch():
+                self._watch(step)
+            case _:
+                error = actions.carry_out(self.simulation, step)
+                if error is not None:
+                    self._fail_action(step, error)
+                self._look_at_properties(self.simulation)
+        self.previous = self.simulation.now
+
+    def _advance(self, step: s.Advance) -> None:
+        target = self.previous + step.time if step.relative else step.time
+        if target < self.simulation.now:
+            now = format_duration(self.simulation.now)
+            self._fail(
+                Failure(
+                    step.span,
+                    "at",
+                    self.simulation.now,
+                    f"the clock stands at {format_duration(target)} or before",
+                    f"it is {now} already: time only moves forward",
+                    after=len(self.simulation.trace),
+                )
+            )
+            self.stopped = True
+            return
+        self.simulation.advance_before(target)
+
+    def _settle(self, limit: int | None) -> bool:
+        return self.simulation.settle(limit)
+
+    def _fail_action(self, step: s.Step, error: ApiError | str) -> None:
+        message = error if isinstance(error, str) else f"{error.reason}: {error.message}"
+        keyword = step.span.text.split(None, 1)[0]
+        self._fail(
+            Failure(
+                step.span,
+                keyword,
+                self.simulation.now,
+                "the API server takes it",
+                message,
+                after=len(self.simulation.trace),
+            )
+        )
+        self.stopped = True
+
+    # ---- expectations -----------------------------------------------------------------------------------------------
+
+    def _expect(self, step: s.Expect) -> None:
+        self.checks += 1
+        restless = ""
+        match step.when:
+            case "settled":
+                if not self._settle(step.limit) and step.limit is None:
+                    restless = "; the cluster never comes to rest"
+                judgement = judge(self.simulation, step.proposition)
+            case "due":
+                self.simulation.advance_to(self.simulation.now)
+                judgement = judge(self.simulation, step.proposition)
+            case "within":
+                judgement = self._within(step)
+            case _:
+                assert_never(step.when)
+        if not judgement.holds:
+            kind = "within" if step.when == "within" else "expect"
+            self._fail(self._failure(step.span, kind, step.proposition, judgement, restless))
+
+    def _within(self, step: s.Expect) -> Judgement:
+        """Look now and after every event until the time is over."""
+        deadline = self.simulation.now + step.duration
+        judgement = judge(self.simulation, step.proposition)
+        while not judgement.holds:
+            due = self.simulation.events.next_time()
+            if due is None or due > deadline:
+                self.simulation.advance_to(deadline)
+                break
+            self.simulation.step()
+            judgement = judge(self.simulation, step.proposition)
+        return judgement
+
+    def _failure(self, span: Any, kind: str, proposition: Proposition, judgement: Judgement, more: str = "") -> Failure:
+        why: list[Why] = []
+        for key in judgement.pods[:3]:
+            reasons = why_pod(self.simulation, key)
+            why += [Why(f"pod {key.name}", reasons)] if len(judgement.pods) > 1 and reasons else reasons
+        for key in judgement.claims[:3]:
+            why += why_claim(self.simulation, key)
+        return Failure(
+            span,
+            kind,
+            self.simulation.now,
+            _said(proposition),
+            judgement.actual + more,
+            tuple(why),
+            len(self.simulation.trace),
+        )
+
+    # ---- properties -------------------------------------------------------------------------------------------------
+
+    def _watch(self, step: s.Watch) -> None:
+        self.watched.append(_Watched(Property(step.keyword, step.proposition, step.span)))
+        self.simulation.on_event = self._look_at_properties
+        self._look_at_properties(self.simulation)
+
+    def _look_at_properties(self, simulation: Simulation) -> None:
+        for watched in self.watched:
+            if watched.broken or (watched.seen and watched.prop.keyword == "witness"):
+                continue
+            judgement = judge(simulation, watched.prop.proposition)
+            keyword = watched.prop.keyword
+            watched.seen = watched.seen or judgement.holds
+            if keyword != "witness" and judgement.holds == (keyword == "never"):
+                watched.broken = True
+                self._fail(self._failure(watched.prop.span, keyword, watched.prop.proposition, judgement))
+
+    def _finish_properties(self) -> None:
+        self.checks += len(self.watched)
+        for watched in self.watched:
+            if watched.prop.keyword == "witness" and not watched.seen:
+                judgement = judge(self.simulation, watched.prop.proposition)
+                self._fail(self._failure(watched.prop.span, "witness", watched.prop.proposition, judgement))
+
+
+def _said(proposition: Proposition) -> str:
+    return " ".join(proposition.span.text.split())
