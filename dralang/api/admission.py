@@ -10,9 +10,10 @@ from typing import Any, Literal
 
 from msgspec import Struct, structs
 
+from dralang.api.availability import newer_fields
 from dralang.api.base import ApiType
 from dralang.api.conversion import to_current
-from dralang.api.decode import DecodeError, from_json
+from dralang.api.decode import DecodeError, from_json, path_text
 from dralang.api.defaults import with_defaults
 from dralang.api.kinds import KIND_OF_TYPE, KINDS, RESOURCE_GROUP, KindInfo, split_api_version, type_in_version
 from dralang.api.meta import ObjectMeta
@@ -109,6 +110,12 @@ def admit(request: WriteRequest, context: AdmissionContext) -> Accepted | Refuse
     except DecodeError as error:
         message = f'{kind} in version "{version}" cannot be handled as a {kind}: {error}'
         return Refused("BadRequest", message=message, path=error.path)
+    unknown = newer_fields(sent, context.gates.version)
+    if unknown:
+        message = (
+            f'{kind} in version "{version}" cannot be handled as a {kind}: unknown field "{path_text(unknown[0])}"'
+        )
+        return Refused("BadRequest", message=message, path=unknown[0])
     spec = request.object.get("spec")
     lists = (
         frozenset(name for name, value in spec.items() if isinstance(value, list))

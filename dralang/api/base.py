@@ -26,5 +26,10 @@ Raw: TypeAlias = Annotated[Any, Meta(extra={"format": "raw"})]
 """Any JSON value, carried as it is."""
 
 
+def since(version: str) -> Meta:
+    """Marks a field that earlier versions of Kubernetes do not know."""
+    return Meta(extra={"since": version})
+
+
 class ApiType(Struct, frozen=True, rename="camel"):
     """Base of all API types."""

@@ -196,7 +196,7 @@ class GRPCAction(ApiType, frozen=True):
     """core/v1 GRPCAction."""
 
     port: Always[Int32] = 0
-    service: str | None = None
+    service: Always[str | None] = None
     mode: GRPCProbeMode | None = None
 
 

@@ -3,7 +3,9 @@
 Field names and types are those of the Kubernetes API; see ``base`` for the markers.
 """
 
-from dralang.api.base import Always, ApiType
+from typing import Annotated
+
+from dralang.api.base import Always, ApiType, since
 from dralang.api.device import CapacityRequirements, DeviceSelector, OpaqueDeviceConfiguration
 from dralang.api.meta import ObjectMeta
 
@@ -21,7 +23,7 @@ class DeviceClassSpec(ApiType, frozen=True):
     config: tuple[DeviceClassConfiguration, ...] = ()
     extended_resource_name: str | None = None
     # Of KEP-6406, which no released API has.
-    extended_resource_capacity_requests: CapacityRequirements | None = None
+    extended_resource_capacity_requests: Annotated[CapacityRequirements | None, since("1.38")] = None
 
 
 class DeviceClass(ApiType, frozen=True):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from msgspec import structs
 
 from dralang.api.allocation import DeviceRequestAllocationResult
-from dralang.api.deviceclass import DeviceClass
+from dralang.api.deviceclass import DeviceClass, DeviceClassSpec
 from dralang.api.resourceclaim import (
     DeviceRequest,
     DeviceSubRequest,
@@ -324,8 +324,12 @@ def _without_deallocated(status: ResourceClaimStatus, old: ResourceClaimStatus) 
 
 def gated_class(new: DeviceClass, old: DeviceClass | None, gates: FeatureGates) -> DeviceClass:
     """A class without what its server does not offer."""
-    kept = gates.enabled("DRAExtendedResource") or (old is not None and old.spec.extended_resource_name is not None)
-    return new if kept else structs.replace(new, spec=structs.replace(new.spec, extended_resource_name=None))
+    spec, before = new.spec, DeviceClassSpec() if old is None else old.spec
+    if not gates.enabled("DRAExtendedResource") and before.extended_resource_name is None:
+        spec = structs.replace(spec, extended_resource_name=None)
+    if not gates.enabled("DRAExtendedResourceCapacity") and before.extended_resource_capacity_requests is None:
+        spec = structs.replace(spec, extended_resource_capacity_requests=None)
+    return structs.replace(new, spec=spec)
 
 
 def gated_pool_request(

@@ -121,7 +121,7 @@ class EvictionResponder(ApiType, frozen=True):
     """core/v1 EvictionResponder."""
 
     name: Always[str] = ""
-    priority: Int32 | None = None
+    priority: Always[Int32 | None] = None
 
 
 class PodSpec(ApiType, frozen=True):
@@ -222,7 +222,7 @@ class NodeAllocatableMappedResources(ApiType, frozen=True):
     """core/v1 NodeAllocatableMappedResources."""
 
     name: Always[str] = ""
-    quantity: Quantity | None = None
+    quantity: Always[Quantity | None] = None
 
 
 class NodeAllocatableOverheadResources(ApiType, frozen=True):

@@ -47,7 +47,7 @@ class CapacityRequestPolicyRange(ApiType, frozen=True):
 class CapacityRequestPolicy(ApiType, frozen=True):
     """resource/v1 CapacityRequestPolicy."""
 
-    default: Quantity | None = None
+    default: Always[Quantity | None] = None
     valid_values: tuple[Quantity, ...] = ()
     valid_range: CapacityRequestPolicyRange | None = None
 

@@ -45,6 +45,7 @@ class FieldSchema(Struct, frozen=True):
         always: whether the JSON form has the field even when it is empty.
         nullable: whether "not given" differs from the zero value.
         default: the value when the field is not given.
+        since: the first version of Kubernetes that knows the field; empty if all that are modelled do.
     """
 
     attribute: str
@@ -56,6 +57,7 @@ class FieldSchema(Struct, frozen=True):
     always: bool
     nullable: bool
     default: Any
+    since: str = ""
 
 
 class _Resolved(Struct, frozen=True):
@@ -120,6 +122,7 @@ def _field_schema(info: msgspec.structs.FieldInfo) -> FieldSchema:
         always=bool(resolved.extra.get("always")),
         nullable=resolved.nullable,
         default=info.default_factory() if info.default is msgspec.NODEFAULT else info.default,
+        since=str(resolved.extra.get("since", "")),
     )
 
 

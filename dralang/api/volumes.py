@@ -348,7 +348,7 @@ class ScaleIOVolumeSource(ApiType, frozen=True):
 
     gateway: Always[str] = ""
     system: Always[str] = ""
-    secret_ref: LocalObjectReference | None = None
+    secret_ref: Always[LocalObjectReference | None] = None
     ssl_enabled: bool = False
     protection_domain: str = ""
     storage_pool: str = ""
@@ -388,7 +388,7 @@ class VolumeResourceRequirements(ApiType, frozen=True):
 class TypedLocalObjectReference(ApiType, frozen=True):
     """core/v1 TypedLocalObjectReference."""
 
-    api_group: str | None = None
+    api_group: Always[str | None] = None
     kind: Always[str] = ""
     name: Always[str] = ""
 
@@ -396,7 +396,7 @@ class TypedLocalObjectReference(ApiType, frozen=True):
 class TypedObjectReference(ApiType, frozen=True):
     """core/v1 TypedObjectReference."""
 
-    api_group: str | None = None
+    api_group: Always[str | None] = None
     kind: Always[str] = ""
     name: Always[str] = ""
     namespace: str | None = None

@@ -116,7 +116,7 @@ class PodGroupTemplate(ApiType, frozen=True):
 
     name: Always[str] = ""
     scheduling_policy: Always[PodGroupSchedulingPolicy] = PodGroupSchedulingPolicy()
-    scheduling_constraints: PodGroupSchedulingConstraints | None = None
+    scheduling_constraints: Always[PodGroupSchedulingConstraints | None] = None
     resource_claims: tuple[PodGroupResourceClaim, ...] = ()
     disruption_mode: DisruptionMode | None = None
     priority_class_name: str = ""
