@@ -84,10 +84,12 @@ class Symmetry:
     def _read_candidates(self) -> None:
         for number, (_, slot) in enumerate(self._slots):
             bit = 1 << number
+            # Whether such a request fails or raises an error depends on which of its devices is met first.
+            ordered = slot.plan.takes_all and bool(slot.plan.constraints)
             for candidate in _candidates(slot):
                 device = candidate.device
                 self._masks[device] = self._masks.get(device, 0) | bit
-                if candidate.error is not None or candidate.stop is not None:
+                if ordered or candidate.error is not None or candidate.stop is not None:
                     self._unlike.add(device)
 
     def _signature(self, candidate: Candidate) -> object:
