@@ -41,6 +41,22 @@ class Failure(Struct, frozen=True):
     after: int = 0
 
 
+class Judged(Struct, frozen=True):
+    """An expectation that was looked at, or a property at the end of its time.
+
+    Attributes:
+        span: the statement.
+        kind: its keyword, as in ``Failure``.
+        time: when, in milliseconds; for a property the end of the run.
+        holds: whether it held.
+    """
+
+    span: Span
+    kind: str
+    time: int
+    holds: bool
+
+
 class Played(Struct, frozen=True):
     """A scenario after its run.
 
@@ -52,6 +68,7 @@ class Played(Struct, frozen=True):
         trace: what happened, in order.
         end: the last instant, in milliseconds.
         checks: how many expectations were looked at.
+        judged: each of them, the properties last.
     """
 
     scenario: Scenario
@@ -61,3 +78,4 @@ class Played(Struct, frozen=True):
     trace: tuple[JournalEntry, ...]
     end: int
     checks: int
+    judged: tuple[Judged, ...] = ()

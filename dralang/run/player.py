@@ -11,7 +11,7 @@ from msgspec import Struct
 from dralang.cluster.errors import ApiError
 from dralang.run import actions
 from dralang.run.evaluate import Judgement, judge
-from dralang.run.outcome import Failure, Played, Verdict, Why
+from dralang.run.outcome import Failure, Judged, Played, Verdict, Why
 from dralang.run.simulation import Simulation
 from dralang.run.why import why_claim, why_pod
 from dralang.run.workshop import Workshop
@@ -49,7 +49,7 @@ class _Player:
         self.scenario = scenario
         self.simulation = simulation
         self.failures: list[Failure] = []
-        self.checks = 0
+        self.judged: list[Judged] = []
         self.stopped = False
         self.previous = 0
         self.watched = [_Watched(prop) for prop in scenario.properties]
@@ -70,7 +70,8 @@ class _Player:
             (),
             tuple(self.simulation.trace),
             self.simulation.now,
-            self.checks,
+            len(self.judged),
+            tuple(self.judged),
         )
 
     def _start(self) -> None:
@@ -158,7 +159,6 @@ class _Player:
     # ---- expectations -----------------------------------------------------------------------------------------------
 
     def _expect(self, step: s.Expect) -> None:
-        self.checks += 1
         restless = ""
         match step.when:
             case "settled":
@@ -172,8 +172,9 @@ class _Player:
                 judgement = self._within(step)
             case _:
                 assert_never(step.when)
+        kind = "within" if step.when == "within" else "expect"
+        self.judged.append(Judged(step.span, kind, self.simulation.now, judgement.holds))
         if not judgement.holds:
-            kind = "within" if step.when == "within" else "expect"
             self._fail(self._failure(step.span, kind, step.proposition, judgement, restless))
 
     def _within(self, step: s.Expect) -> Judgement:
@@ -225,8 +226,10 @@ class _Player:
                 self._fail(self._failure(watched.prop.span, keyword, watched.prop.proposition, judgement))
 
     def _finish_properties(self) -> None:
-        self.checks += len(self.watched)
         for watched in self.watched:
+            prop = watched.prop
+            holds = watched.seen if prop.keyword == "witness" else not watched.broken
+            self.judged.append(Judged(prop.span, prop.keyword, self.simulation.now, holds))
             if watched.prop.keyword == "witness" and not watched.seen:
                 judgement = judge(self.simulation, watched.prop.proposition)
                 self._fail(self._failure(watched.prop.span, "witness", watched.prop.proposition, judgement))
