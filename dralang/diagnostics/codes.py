@@ -8,6 +8,7 @@ from typing import Final
 from dralang.diagnostics.code import Code
 from dralang.diagnostics.codes_api import API_CODES
 from dralang.diagnostics.codes_check import CHECK_CODES
+from dralang.diagnostics.codes_formatter import FORMATTER_CODES
 from dralang.diagnostics.codes_syntax import SYNTAX_CODES
 
 
@@ -22,4 +23,4 @@ def _merged(*families: dict[str, Code]) -> dict[str, Code]:
     return dict(sorted(merged.items()))
 
 
-CODES: Final[dict[str, Code]] = _merged(SYNTAX_CODES, API_CODES, CHECK_CODES)
+CODES: Final[dict[str, Code]] = _merged(SYNTAX_CODES, FORMATTER_CODES, API_CODES, CHECK_CODES)
