@@ -191,9 +191,7 @@ class DeviceTaintEvictionController(Controller[Item]):
         eviction = self._pod_eviction(pod)
         if eviction is None:
             if self._due.pop(key, None) is not None:
-                self.record(
-                    "Pod", *key, "DeviceTaintManagerEviction", "eviction cancelled: the taint is gone or tolerated"
-                )
+                self.record("Pod", *key, "EvictionCancelled", "stays after all: the taint is gone or tolerated")
             return
         self._due[key] = (meta.uid, eviction)
         delay = max(0, eviction.when - self.events.now)

@@ -75,6 +75,7 @@ class Scheduler:
             self._inventories,
             taint_rules=features.enabled("DRADeviceTaintRules") and features.enabled("DRADeviceTaints"),
             recomputes_names=features.version not in ("1.34", "1.35", "1.36", "1.37"),
+            changed=self._claim_changed,
         )
         self.dynamic_resources = DynamicResources(
             self.store, self.manager, features, binding_timeout=settings.binding_timeout
@@ -193,11 +194,12 @@ class Scheduler:
             self.queue.move(ClusterEvent(EventKind.SLICE_CHANGED, slice_, slice_))
 
     def _on_claim(self, event: WatchEvent) -> None:
-        news, known = self.manager.inform(event.old, event.new)
+        self.manager.inform(event.old, event.new)
         if event.new is not None:
             self.binder.watch(event.new)
-        if news:
-            self.queue.move(ClusterEvent(EventKind.CLAIM_CHANGED, known, event.new))
+
+    def _claim_changed(self, old: ResourceClaim | None, new: ResourceClaim | None) -> None:
+        self.queue.move(ClusterEvent(EventKind.CLAIM_CHANGED, old, new))
 
     def _on_pod(self, event: WatchEvent) -> None:
         old, new = event.old, event.new
@@ -285,6 +287,14 @@ class Scheduler:
                 self._nomination_ends(old, old)
 
     # Queue.
+
+    def gate_of(self, pod: Pod) -> Status:
+        """What keeps a pod from being tried at all, as it is now."""
+        for plugin in self._gates:
+            status = plugin.pre_enqueue(pod)
+            if not status.is_success:
+                return status.by(plugin.name)
+        return SUCCESS
 
     def _pre_enqueue(self, queued: QueuedPod) -> Status:
         gates = self._gates

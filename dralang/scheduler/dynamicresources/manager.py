@@ -28,9 +28,13 @@ class DRAManager:
         inventories: prepares slices and classes.
         taint_rules: whether DeviceTaintRules count.
         recomputes_names: see `ClassNames`.
+        changed: told of every change of a claim as the scheduler sees it, its own assumptions included.
     """
 
-    def __init__(self, inventories: Inventories, *, taint_rules: bool, recomputes_names: bool) -> None:
+    def __init__(
+        self, inventories: Inventories, *, taint_rules: bool, recomputes_names: bool, changed: ClaimWatcher
+    ) -> None:
+        self._changed = changed
         self._inventories = inventories
         self._uses_rules = taint_rules
         self.names = ClassNames(recomputes=recomputes_names)
@@ -57,49 +61,50 @@ class DRAManager:
         """All claims in the order in which they came."""
         return list(self._claims.values())
 
-    def inform(self, old: ResourceClaim | None, new: ResourceClaim | None) -> tuple[bool, ResourceClaim | None]:
-        """The informer saw a change; return whether it is news, and what was known before."""
-        if new is None:
-            assert old is not None
-            key = (old.metadata.namespace, old.metadata.name)
-            self._informed.pop(key, None)
-            known = self._claims.pop(key, None)
-            self._recount(old.metadata.uid, None)
-            return True, known if known is not None else old
-        key = (new.metadata.namespace, new.metadata.name)
-        self._informed[key] = new
-        return self._store(key, new)
+    def inform(self, old: ResourceClaim | None, new: ResourceClaim | None) -> None:
+        """The informer saw a change."""
+        if new is not None:
+            key = (new.metadata.namespace, new.metadata.name)
+            self._informed[key] = new
+            self._store(key, new)
+            return
+        assert old is not None
+        key = (old.metadata.namespace, old.metadata.name)
+        self._informed.pop(key, None)
+        known = self._claims.pop(key, None)
+        self._recount(old.metadata.uid, None)
+        self._changed(known if known is not None else old, None)
 
-    def assume(self, claim: ResourceClaim) -> tuple[bool, ResourceClaim | None]:
+    def assume(self, claim: ResourceClaim) -> None:
         """Use what an API call returned before the informer sees it."""
         key = (claim.metadata.namespace, claim.metadata.name)
-        if key not in self._claims:
-            return False, None
-        return self._store(key, claim)
+        if key in self._claims:
+            self._store(key, claim)
 
-    def _store(self, key: ClaimKey, claim: ResourceClaim) -> tuple[bool, ResourceClaim | None]:
+    def _store(self, key: ClaimKey, claim: ResourceClaim) -> None:
+        """Take over a version of a claim unless a newer one is known."""
         known = self._claims.get(key)
         if (
             known is not None
             and known.metadata.uid == claim.metadata.uid
             and int(known.metadata.resource_version) >= int(claim.metadata.resource_version)
         ):
-            return False, known
+            return
         if known is not None and known.metadata.uid != claim.metadata.uid:
             self._recount(known.metadata.uid, None)
         self._claims[key] = claim
         self._recount(claim.metadata.uid, claim)
-        return True, known
+        self._changed(known, claim)
 
-    def restore(self, namespace: str, name: str) -> tuple[bool, ResourceClaim | None, ResourceClaim | None]:
-        """Drop what was assumed of a claim; return whether that changed anything, with before and after."""
+    def restore(self, namespace: str, name: str) -> None:
+        """Drop what was assumed of a claim."""
         key = (namespace, name)
         known, informed = self._claims.get(key), self._informed.get(key)
         if known is None or informed is None or known is informed:
-            return False, known, informed
+            return
         self._claims[key] = informed
         self._recount(informed.metadata.uid, informed)
-        return True, known, informed
+        self._changed(known, informed)
 
     # Allocations.
 

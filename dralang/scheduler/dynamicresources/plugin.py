@@ -256,6 +256,15 @@ class DynamicResources(Plugin):
         claims = [claim for claim in data.user_claims if is_open(claim)]
         return Attempt(data.inventory, data.allocated, claims if special is None else [*claims, special])
 
+    def claims_for(self, data: StateData, info: PodInfo, node: NodeInfo) -> list[ResourceClaim]:
+        """The claims that the allocator is asked for on a node."""
+        claims = [claim for claim in data.user_claims if is_open(claim)]
+        if data.special:
+            answer = self._special_claim_for(data, info, node)
+            if not isinstance(answer, Status) and answer[0] is not None:
+                claims.append(answer[0])
+        return claims
+
     def _special_claim_for(
         self, data: StateData, info: PodInfo, node: NodeInfo
     ) -> Status | tuple[ResourceClaim | None, tuple[ContainerExtendedResourceRequest, ...]]:
