@@ -231,14 +231,4 @@ _NEAR_MISSES: Final[dict[str, Code]] = {
         example='scenario "one GPU" {\n  expect train is run   # DRA0127: write `train runs`\n}\n',
     ),
 }
-_TOOLS: Final[dict[str, Code]] = {
-    "DRA0190": Code(
-        title="formatting would change the meaning",
-        explanation=(
-            "`dralang fmt` reads its own result again before it writes it. Here that would say something else than the "
-            "file does, so nothing is written. This is a fault of the formatter: please report it with the file."
-        ),
-        example="# no file is known that provokes this\n",
-    ),
-}
-SYNTAX_CODES: Final[dict[str, Code]] = {**_LEXICAL, **_SENTENCES, **_NEAR_MISSES, **_TOOLS}
+SYNTAX_CODES: Final[dict[str, Code]] = {**_LEXICAL, **_SENTENCES, **_NEAR_MISSES}

@@ -9,7 +9,9 @@ FOREIGN_COMMENT: Final = re.compile(r"//[^\n]*|/\*(?s:.*?)\*/|/\*[^\n]*|<!--[^\n
 # A text in single or typographic quotes, on one line and not an apostrophe inside a word.
 FOREIGN_STRING: Final = re.compile(r"'[^'\n]{0,400}'(?![A-Za-z0-9])|[“”„][^“”\n]{0,400}[“”]|[‘‚][^‘’\n]{0,400}[‘’]")
 _OPERATORS = re.compile(r"[=!<>]=|&&|\|\||[<>!&|?~^+*%]")
-_SAME_KIND = re.compile(r"[^\x20-\x7e\n]+")
+# Up to the last of them in the same word.
+_FOREIGN = re.compile(r"[^\x00-\x7f]+(?:[A-Za-z0-9_./-]*[^\x00-\x7f]+)*+")
+_CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]+")
 
 
 def printable(text: str) -> str:
@@ -56,23 +58,18 @@ def unexpected_character(text: str, start: int) -> tuple[str, str, int]:
 
 
 def _foreign(text: str, start: int) -> tuple[str, str, int]:
-    """A run of characters outside of ASCII, or of control characters."""
-    found = _SAME_KIND.match(text, start)
-    assert found is not None
-    run = found[0]
-    character = run[0]
-    if unicodedata.category(character) in ("Zs", "Cf"):
+    """Characters outside of ASCII, or control characters."""
+    character = text[start]
+    code_point = f"U+{ord(character):04X}"
+    if (controls := _CONTROLS.match(text, start)) is not None:
+        return f"control character {code_point}", "remove it", controls.end()
+    category = unicodedata.category(character)
+    if category in ("Zs", "Zl", "Zp", "Cf"):
         name = unicodedata.name(character, "an invisible character").lower()
-        return f"U+{ord(character):04X} ({name}) stands between words", "use plain spaces", start + 1
-    if unicodedata.category(character) in ("Cc", "Cn", "Co", "Cs"):
-        shown = f"U+{ord(character):04X}"
-        return (
-            f"control character {shown}" if character < " " else f"unexpected character {shown}",
-            "remove it",
-            found.end(),
-        )
-    return (
-        f"unexpected character `{printable(run)}`",
-        "put names and texts with such characters in double quotes",
-        found.end(),
-    )
+        return f"{code_point} ({name}) stands between words", "use plain spaces", start + 1
+    if category in ("Cc", "Cn", "Co", "Cs"):
+        return f"unexpected character {code_point}", "remove it", start + 1
+    found = _FOREIGN.match(text, start)
+    assert found is not None
+    way_out = "put names and texts with such characters in double quotes"
+    return f"unexpected character `{printable(found[0])}`", way_out, found.end()

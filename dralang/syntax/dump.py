@@ -1,13 +1,13 @@
 """A tree as one line of text, without places and comments: what two readings of a scenario have in common."""
 
 import json
+from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from msgspec import Struct
 
-from dralang.diagnostics.source import SourceFile, Span
-from dralang.syntax.nodes import Node
-from dralang.syntax.tokens import Comment
+from dralang.syntax.nodes import File, Node
 
 
 def dump(node: Node) -> str:
@@ -17,37 +17,36 @@ def dump(node: Node) -> str:
     have the same dump exactly when they say the same. Needs no Python stack.
     """
     written: list[str] = []
-    # A stack of what is still to be written; plain strings are written as they are.
-    waiting: list[Any] = [node]
-    while waiting:
-        value = waiting.pop()
-        if type(value) is str:
-            written.append(value)
-            continue
-        parts: list[Any] = [type(value).__name__] if isinstance(value, Struct) else []
-        for part in _values(value):
-            if parts:
-                parts.append(" ")
-            parts.append(part if isinstance(part, (Struct, tuple)) else _scalar(part))
-        opening, closing = ("[", "]") if type(value) is tuple else ("(", ")")
-        waiting.append(closing)
-        waiting.extend(reversed(parts))
-        waiting.append(opening)
+    write = written.append
+    # Of each open node or tuple, what is still to be written, and its closing bracket.
+    open_parts: list[tuple[Iterator[Any], str]] = [(iter((node,)), "")]
+    space = ""
+    while open_parts:
+        parts, closing = open_parts[-1]
+        for part in parts:
+            if isinstance(part, Struct):
+                kind = type(part)
+                write(f"{space}({kind.__name__}")
+                open_parts.append((iter([getattr(part, name) for name in _fields(kind)]), ")"))
+                space = " "
+                break
+            if type(part) is tuple:
+                write(f"{space}[")
+                open_parts.append((iter(part), "]"))
+                space = ""
+                break
+            # Texts are quoted and escaped, so that they cannot be confused with anything else.
+            write(f"{space}-" if part is None else space + json.dumps(part))
+            space = " "
+        else:
+            write(closing)
+            open_parts.pop()
+            space = " "
     return "".join(written)
 
 
-def _values(value: Any) -> list[Any]:
-    if type(value) is tuple:
-        return [item for item in value if not isinstance(item, Comment)]
-    return [
-        part
-        for part in [getattr(value, name) for name in value.__struct_fields__ if name != "comments"]
-        if not isinstance(part, (Span, SourceFile))
-    ]
-
-
-def _scalar(value: Any) -> str:
-    """A leaf; texts are quoted and escaped, so that they cannot be confused with anything else."""
-    if value is None:
-        return "-"
-    return json.dumps(value)
+@cache
+def _fields(kind: type[Struct]) -> tuple[str, ...]:
+    """The fields of a type of node that say something."""
+    silent = {"span", "source", "comments"} if kind is File else {"span"}
+    return tuple([name for name in kind.__struct_fields__ if name not in silent])

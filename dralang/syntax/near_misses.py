@@ -344,6 +344,9 @@ def _request_without_count(place: Place) -> Diagnostic | None:
     if place.expected != {"OF"} or place.first.text != "request" or place.back(2).type != "COLON":
         return None
     name = place.back(1).text
+    if name == "first":
+        way_out = "write `first available { ... }`"
+        return _miss("DRA0110", "`available` is missing after `first`", place.end_of_before, way_out, "`available`")
     way_out = f"write `1 of {name}`" if not _NUMBER.match(name) else f"write `{name} of CLASS`"
     return _miss("DRA0110", "a request says how many of which class", place.back(1).span, way_out, "`of`")
 

@@ -93,18 +93,20 @@ class _Recovery:
             # What closes them may stand in the text that was not read.
             self.known += [token.span.start for token in tokens if token.type == _UNCLOSED]
             return
+        ends: dict[int, list[Span]] = {}
         for fault in faults.missing:
             end = tokens[fault.before - 1].span.end
-            if any(tokens[fault.opener].span.start < place < end for place in self.swallowed):
-                continue
+            if not any(tokens[fault.opener].span.start < place < end for place in self.swallowed):
+                ends.setdefault(end, []).append(tokens[fault.opener].span)
+        for end, openers in ends.items():
             self._report(
                 Diagnostic(
                     code="DRA0111",
-                    message="`}` is missing",
+                    message="`}` is missing" if len(openers) == 1 else f"{len(openers)} `}}` are missing",
                     span=Span(self.lexed.source, end, end),
                     label="expected `}`",
                     expected=("`}`",),
-                    related=(Related("this `{` is not closed", tokens[fault.opener].span),),
+                    related=tuple([Related("this `{` is not closed", opener) for opener in openers]),
                     help="close it, or check the indentation if another `}` was meant to",
                 )
             )

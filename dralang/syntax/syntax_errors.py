@@ -9,6 +9,7 @@ from typing import Final
 
 from dralang.diagnostics.diagnostic import Diagnostic
 from dralang.spelling import nearest
+from dralang.syntax.characters import printable
 from dralang.syntax.habits import SUGAR_OF
 from dralang.syntax.near_misses import near_miss
 from dralang.syntax.parser import grammar
@@ -132,6 +133,8 @@ def _did_you_mean(place: Place) -> str:
     near = nearest(found.text, keywords)
     if near is not None and near != found.text:
         return f"did you mean `{near}`?"
+    if len(place.expected) == 1 and keywords and found.type == "NAME":
+        return f"write `{next(iter(keywords))}` before `{printable(found.text)}`"
     if "COMMA" in place.expected and found.type == "NAME" and place.back(1).type == "NAME":
         return f"separate names with `,`: `{place.back(1).text}, {found.text}`"
     return ""
