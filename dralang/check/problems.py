@@ -114,11 +114,6 @@ def bad_setting(message: str, span: Span | None, way_out: str = "", expected: tu
     return Diagnostic(code="DRA0214", message=message, span=span, help=way_out, expected=expected)
 
 
-def no_fuzz_source(message: str, span: Span, way_out: str) -> Diagnostic:
-    """A property or witness that can never be looked at."""
-    return Diagnostic(code="DRA0215", message=message, span=span, help=way_out)
-
-
 def wrong_value(message: str, span: Span, way_out: str = "", expected: tuple[str, ...] = ()) -> Diagnostic:
     """A value of a wrong type or form."""
     return Diagnostic(code="DRA0302", message=message, span=span, help=way_out, expected=expected)

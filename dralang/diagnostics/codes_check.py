@@ -1,7 +1,244 @@
-"""The codes of checking what names and values mean, and of running scenarios."""
+"""The codes of checking what names and values mean, of reading manifests, and of running scenarios.
+
+Each example is a whole `.dra` text that provokes its code (of manifests: the YAML text); a test runs them.
+"""
 
 from typing import Final
 
 from dralang.diagnostics.code import Code
 
-CHECK_CODES: Final[dict[str, Code]] = {}
+_NAMES: Final[dict[str, Code]] = {
+    "DRA0201": Code(
+        title="there is nothing of that name",
+        explanation=(
+            "Everything that a spec names must be declared: in the file, in a file that it uses, or in the scenario "
+            "above the line. Names are those of Kubernetes objects; `namespace/name` means one outside of `default`. "
+            "Claims that a controller makes from templates are spoken of through their pod: `serve's claim gpu`."
+        ),
+        example='scenario "a typo" {\n  create trian\n}\n',
+    ),
+    "DRA0202": Code(
+        title="declared twice",
+        explanation=(
+            "Two objects of one kind and namespace, two fixtures, requests, claims of a pod or scenarios have the same "
+            "name. In a cluster the second would replace the first or be refused, and a report could not tell two "
+            "scenarios apart."
+        ),
+        example="node worker-1\nnode worker-1\n",
+    ),
+    "DRA0203": Code(
+        title="never used",
+        explanation=(
+            "A class that no request asks for, a template without a pod, a pod that no scenario creates: mostly a "
+            "misspelt name elsewhere, or a line that is not needed any more. A file without scenarios is a library, "
+            "and nothing in it counts as unused."
+        ),
+        example='pod idle\n\nscenario "nothing happens" {\n  expect all pods are settled\n}\n',
+    ),
+    "DRA0204": Code(
+        title="the name means several objects",
+        explanation=(
+            "Without a kind word the sentence decides which kind a name means; here it fits several objects. Write the "
+            "kind word before the name, or more of the device's name (driver/pool/device, from any `/` on)."
+        ),
+        example=(
+            "node a\nnode b\n"
+            "slice a-gpus { driver: gpu.example.com; nodeName: a; device gpu-0 }\n"
+            "slice b-gpus { driver: gpu.example.com; nodeName: b; device gpu-0 }\n\n"
+            'scenario "which one" {\n  expect device gpu-0 is free\n}\n'
+        ),
+    ),
+    "DRA0205": Code(
+        title="`${...}` cannot be computed",
+        explanation=(
+            "Between `${` and `}` stand integers, strings in double quotes, parameters, `+ - * / %` (integer division) "
+            "and parentheses. Parameters come from a fixture's head, a scenario's table, `repeat N as i` and ranges "
+            "with `as i`. A list or map can only be a whole value, never part of a word."
+        ),
+        example="node worker-${n}\n",
+    ),
+    "DRA0206": Code(
+        title="not a range",
+        explanation=(
+            "A range touches the name and has two ends, both included: `gpu-[0..3]`; `[00..11]` keeps its width, "
+            "`[0..3 as i]` gives the number to the body, several ranges multiply. Where one name is needed, a range of "
+            "several is an error. A word stands for at most 10,000 names."
+        ),
+        example="node worker-[1-4]\n",
+    ),
+    "DRA0207": Code(
+        title="a line that has no place here",
+        explanation=(
+            "Lines that are no fields (`device`, `request`, `where`, `taint`, ...) belong into certain blocks: the "
+            "message says which. Settings are the first statements of a file or scenario; fixtures hold declarations."
+        ),
+        example="node worker-1 {\n  device gpu-0\n}\n",
+    ),
+    "DRA0208": Code(
+        title="given twice",
+        explanation="A field or setting stands twice in one block; one of the two would be lost.",
+        example="priority low: 10 {\n  description: a\n  description: b\n}\n",
+    ),
+    "DRA0210": Code(
+        title="a file that cannot be used",
+        explanation=(
+            '`use "path"` takes `.dra`, YAML and JSON files of the project: the nearest folder above the spec with a '
+            "`dralang.toml` or `.git`. Paths start at the file that uses them. Files must not use each other in a "
+            "circle. `use std.x.y` takes a module of the standard library."
+        ),
+        example='use "missing.yaml"\n',
+    ),
+    "DRA0211": Code(
+        title="a call that does not fit its fixture",
+        explanation=(
+            "Arguments stand in the order of the parameters or by name (`gpus: 2`); every parameter without a default "
+            "needs one. A range in an argument makes one instance of each name. Fixtures nest at most 20 deep."
+        ),
+        example="fixture gpu-node(name) {\n  node ${name}\n}\ngpu-node(a, b)\n",
+    ),
+    "DRA0212": Code(
+        title="a table that cannot be read",
+        explanation=(
+            "`for X in [a, b]`, `for X in 1..3` and `for (X, Y) in [(a, b), (c, d)]` make one scenario for each row. "
+            "Every row has as many values as there are names, and there is at least one row."
+        ),
+        example='scenario "rows" for (a, b) in [(1, 2), (3)] {\n  expect all pods are settled\n}\n',
+    ),
+    "DRA0213": Code(
+        title="only in a fuzz",
+        explanation=(
+            "`any ...`, `maybe`, `any order of` and `compare with` leave a choice to the fuzzer. A scenario is a story "
+            "with one course: choose, or write `fuzz` in place of `scenario`."
+        ),
+        example='pod a\n\nscenario "open end" {\n  maybe create a\n  expect all pods are settled\n}\n',
+    ),
+    "DRA0214": Code(
+        title="a setting that does not exist",
+        explanation=(
+            "The version is one of those that are modelled. Feature gates have their Kubernetes names, in the version "
+            "that is modelled; a gate that is locked there cannot be switched, and a gate needs those that it depends "
+            "on. Quirks are the known faults of the real allocator, by our names."
+        ),
+        example="kubernetes 1.37\ngates { DRAPartitionableDevice: false }\n",
+    ),
+    "DRA0216": Code(
+        title="a manifest that refers to something unknown",
+        explanation=(
+            "An object of a manifest names a class, template, node or priority class that none of the files has. In a "
+            "cluster the object would be taken, and the pod would wait; so this is a warning. Load the manifest that "
+            "has it, or declare it as its owner publishes it."
+        ),
+        example="",
+    ),
+    "DRA0217": Code(
+        title="a scenario that expects nothing",
+        explanation="Without an expectation a scenario passes whatever happens, unless a statement fails.",
+        example='pod a\n\nscenario "silence" {\n  create a\n}\n',
+    ),
+}
+
+_VALUES: Final[dict[str, Code]] = {
+    "DRA0307": Code(
+        title="not a duration",
+        explanation=(
+            "Times of the story are written as number and unit: `250ms`, `10s`, `1m30s`, `2h`. There is no default "
+            "unit: `at 10` could mean anything. Fields of the API that end in `Seconds` take a plain number."
+        ),
+        example='pod a\n\nscenario "when" {\n  at 10 create a\n  expect a is pending\n}\n',
+    ),
+    "DRA0308": Code(
+        title="a number that makes no sense here",
+        explanation="Counts are whole numbers; a request asks for at least one device (`all of` for every one).",
+        example="class gpu { where `true` }\nclaim none { request gpu: 0 of gpu }\n",
+    ),
+    "DRA0309": Code(
+        title="not a name that can stand here",
+        explanation=(
+            "Parameters are written with letters, digits and `_`; kinds without namespaces take no `namespace/`; a "
+            "glob stands for several objects and cannot stand where one is needed; a scenario has a title."
+        ),
+        example="node team-a/worker-1\n",
+    ),
+    "DRA0310": Code(
+        title="a state that this cannot have",
+        explanation=(
+            "Pods run, are pending, terminating, gone, settled, succeeded, failed, ready, nominated, preempted or "
+            "evicted; claims are allocated, reserved, terminating or gone; devices are free, in-use or tainted; "
+            "conditions are true, false or unknown."
+        ),
+        example=(
+            "node a\nslice s { driver: gpu.example.com; nodeName: a; device gpu-0 }\n\n"
+            'scenario "odd" {\n  expect device gpu-0 is pending\n}\n'
+        ),
+    ),
+    "DRA0311": Code(
+        title="time does not run backwards",
+        explanation="`at` times are counted from the start of the scenario; statements stand in their order.",
+        example='pod a\n\nscenario "back" {\n  at 10s create a\n  at 5s expect a is pending\n}\n',
+    ),
+}
+
+_MANIFESTS: Final[dict[str, Code]] = {
+    "DRA0401": Code(
+        title="not YAML",
+        explanation=(
+            "The text is neither YAML nor JSON. Templates (Helm charts with `{{ ... }}`) are not YAML before they are "
+            "rendered: use the output of `helm template`, or of `kustomize build`."
+        ),
+        example="a: [1, 2\nb: 3\n",
+    ),
+    "DRA0402": Code(
+        title="a key given twice",
+        explanation="One of the two values would be lost; the API server refuses such a text as well.",
+        example="kind: Node\nkind: Pod\n",
+    ),
+    "DRA0403": Code(
+        title="a manifest that is too large",
+        explanation=(
+            "Files are read up to 16 MiB, 100 levels deep and 4,000,000 values; aliases must not multiply a document "
+            "beyond that. Leave out what the scenario does not need: a dump can be made of some kinds only."
+        ),
+        example="",
+    ),
+    "DRA0404": Code(
+        title="a key that is no text",
+        explanation="Keys of Kubernetes objects are texts.",
+        example="? [a, b]\n: c\n",
+    ),
+    "DRA0405": Code(
+        title="not a Kubernetes object",
+        explanation="Every object starts with `apiVersion` and `kind` and has a `metadata.name`.",
+        example="metadata:\n  name: gpu\n",
+    ),
+    "DRA0406": Code(
+        title="a version that the kind does not have",
+        explanation="The message lists the versions that are read. Older alpha versions had other fields altogether.",
+        example="apiVersion: resource.k8s.io/v1alpha2\nkind: ResourceClaim\nmetadata:\n  name: old\n",
+    ),
+    "DRA0407": Code(
+        title="kinds that are not modelled",
+        explanation=(
+            "Objects of other kinds (Deployment, Job, ConfigMap, ...) are left out and counted. Nothing makes pods of "
+            "a Deployment here: declare the pods that it would make."
+        ),
+        example="apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n",
+    ),
+    "DRA0408": Code(
+        title="an older version of the API",
+        explanation="The object is converted to v1; what only the older version could say is not known.",
+        example="",
+    ),
+}
+
+_RUN: Final[dict[str, Code]] = {
+    "DRA0690": Code(
+        title="known to the language, not yet to the run",
+        explanation=(
+            "The file is checked like any other, but this scenario depends on something whose execution is still "
+            "missing. It is refused, never skipped: a suite with a refused scenario is not green."
+        ),
+        example='pod a\n\nfuzz "later" {\n  create a\n  expect all pods are settled\n}\n',
+    ),
+}
+
+CHECK_CODES: Final[dict[str, Code]] = {**_NAMES, **_VALUES, **_MANIFESTS, **_RUN}

@@ -15,7 +15,8 @@ from dralang.scenario import steps as s
 from dralang.scenario.keys import ObjectKey
 
 ChangeStep = (
-    s.Create | s.Act | s.SetField | s.SetLabels | s.TaintNode | s.TaintDevice | s.UntaintDevice | s.Component | s.FailNext
+    s.Create | s.Act | s.SetField | s.SetLabels | s.TaintNode | s.TaintDevice | s.UntaintDevice
+    | s.Component | s.FailNext
 )  # fmt: skip
 
 

@@ -15,13 +15,15 @@ from dralang.api.decode import from_json
 from dralang.api.devicetaintrule import DeviceTaintRule
 from dralang.api.disruption import PodDisruptionBudget
 from dralang.api.encode import to_json
-from dralang.api.expressions import DeviceExpressions
 from dralang.api.kinds import KINDS
 from dralang.api.meta import Condition
 from dralang.api.pods import Pod, PodCondition, PodSpec
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.api.resourcepoolstatusrequest import ResourcePoolStatusRequest
 from dralang.api.workloads import PodGroup
+from dralang.cel.environment import Environment as CelEnvironment
+from dralang.cel.environment import parse_minor
+from dralang.cel.expressions import CelExpressions
 from dralang.cluster.clock import Phase
 from dralang.cluster.podclaims import EXTENDED_RESOURCE_ANNOTATION, POD_CLAIM_ANNOTATION, controller_of
 from dralang.cluster.store import WatchEvent
@@ -46,12 +48,11 @@ class ReplayError(Exception):
     """A case that cannot be played; the message says why."""
 
 
-def replay_scheduling(case: Json, expressions: DeviceExpressions) -> list[Json]:
+def replay_scheduling(case: Json) -> list[Json]:
     """Play a case and return one state per step.
 
     Args:
         case: as recorded.
-        expressions: those of the case's version and gates.
 
     Raises:
         ReplayError: the case names gates, objects or actions that do not exist.
@@ -60,7 +61,9 @@ def replay_scheduling(case: Json, expressions: DeviceExpressions) -> list[Json]:
     if not isinstance(features, FeatureGates):
         raise ReplayError("; ".join(problem.message for problem in features))
     manual = case.get("kubelet") == "manual"
-    simulation = Simulation(Environment(features, expressions), manual_kubelet=manual, waits_for_claims=False)
+    simulation = Simulation(
+        Environment(features, expressions_for(features)), manual_kubelet=manual, waits_for_claims=False
+    )
     simulation.advance_to(START)
     player = _Player(simulation)
     for each in case["objects"]:
@@ -80,6 +83,16 @@ def replay_scheduling(case: Json, expressions: DeviceExpressions) -> list[Json]:
             player.wait_for_quiet()
         states.append(player.state())
     return states
+
+
+def expressions_for(features: FeatureGates) -> CelExpressions:
+    """The device expressions of a version with these gates."""
+    environment = CelEnvironment(
+        minor=parse_minor(features.version),
+        lists=features.enabled("DRAListTypeAttributes"),
+        multiple=features.enabled("DRAConsumableCapacity"),
+    )
+    return CelExpressions(environment)
 
 
 def _milliseconds(text: str) -> int:

@@ -90,7 +90,7 @@ def pod_claims(simulation: Simulation, pod: Pod) -> Iterator[tuple[str, Resource
 def results_of(claim: ResourceClaim) -> tuple[DeviceRequestAllocationResult, ...]:
     """What a claim's allocation holds, in order; empty without one."""
     allocation = claim.status.allocation
-    return () if allocation is None or allocation.devices is None else allocation.devices.results
+    return () if allocation is None else allocation.devices.results
 
 
 def pod_devices(simulation: Simulation, pod: Pod) -> list[DeviceRequestAllocationResult]:

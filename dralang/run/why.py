@@ -1,4 +1,4 @@
-"""Why a pod waits, as a tree: node, then what refused it there, then request and device. Computed only when asked for."""
+"""Why a pod waits, as a tree: node, what refused it there, request and device. Computed only when asked for."""
 
 from typing import Final
 
@@ -79,5 +79,5 @@ def _held(claim: ResourceClaim) -> str:
     allocation = claim.status.allocation
     if allocation is None:
         return "not allocated"
-    results = () if allocation.devices is None else allocation.devices.results
+    results = allocation.devices.results
     return ", ".join(f"{r.driver}/{r.pool}/{r.device} for {r.request}" for r in results) or "no device"
