@@ -48,6 +48,12 @@ def render_json(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:
     ]
 
 
+def render_place(span: Span, label: str = "", *, color: bool = False, width: int = 120) -> str:
+    """A place alone: file and line, and the source line with the span underlined and the label after it."""
+    renderer = _Renderer(color, max(width, _MIN_WIDTH))
+    return "\n".join(renderer.snippet(span, label, len(str(span.position.line)), _COLORS["error"], "^")) + "\n"
+
+
 def summary_line(diagnostics: Sequence[Diagnostic]) -> str:
     """`2 errors, 1 warning`; `no errors` if there is nothing."""
     parts = []
@@ -103,7 +109,7 @@ def _unusual(character: str) -> tuple[str, int]:
     return character, 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """A message on one line, with nothing in it that a terminal would act on."""
     if text.isascii() and text.isprintable():
         return text
@@ -122,38 +128,38 @@ class _Renderer:
 
     def diagnostic(self, item: Diagnostic) -> str:
         style = _COLORS[item.severity]
-        title = self._paint(style, f"{item.severity}[{item.code}]") + self._paint(_BOLD, f": {_clean(item.message)}")
+        title = self._paint(style, f"{item.severity}[{item.code}]") + self._paint(_BOLD, f": {clean(item.message)}")
         lines = [title]
         spans = [span for span in (item.span, *[related.span for related in item.related]) if span is not None]
         gutter = max([len(str(span.position.line)) for span in spans], default=1)
         label = item.label
         expected = ", ".join(item.expected)
         if item.span is not None:
-            lines += self._snippet(item.span, label, gutter, style, "^")
+            lines += self.snippet(item.span, label, gutter, style, "^")
         elif label:
-            lines.append(f"{' ' * gutter} {self._paint(_BLUE, '=')} {_clean(label)}")
+            lines.append(f"{' ' * gutter} {self._paint(_BLUE, '=')} {clean(label)}")
         if expected and not label.startswith("expected"):
             lines.append(self._remark(gutter, "expected", expected))
         for related in item.related:
-            lines.append(self._paint(_COLORS["note"], "note") + f": {_clean(related.message)}")
-            lines += self._snippet(related.span, "", gutter, _BLUE, "-")
+            lines.append(self._paint(_COLORS["note"], "note") + f": {clean(related.message)}")
+            lines += self.snippet(related.span, "", gutter, _BLUE, "-")
         if item.help:
-            lines.append(self._paint(_CYAN, "help") + f": {_clean(item.help)}")
+            lines.append(self._paint(_CYAN, "help") + f": {clean(item.help)}")
         return "\n".join(lines) + "\n"
 
     def _remark(self, gutter: int, name: str, text: str) -> str:
-        return f"{' ' * gutter} {self._paint(_BLUE, '=')} {self._paint(_BOLD, name)}: {_clean(text)}"
+        return f"{' ' * gutter} {self._paint(_BLUE, '=')} {self._paint(_BOLD, name)}: {clean(text)}"
 
-    def _snippet(self, span: Span, label: str, gutter: int, style: str, mark: str) -> list[str]:
+    def snippet(self, span: Span, label: str, gutter: int, style: str, mark: str) -> list[str]:
         position = span.position
         margin = " " * gutter
         bar = self._paint(_BLUE, "|")
-        name = _clean(span.source.name)
+        name = clean(span.source.name)
         lines = [f"{margin}{self._paint(_BLUE, '-->')} {name}:{position.line}:{position.column}"]
         if not span.source.text:
             return lines
         text, column, length = self._window(span, gutter)
-        underline = self._paint(style, mark * length + (f" {_clean(label)}" if label else ""))
+        underline = self._paint(style, mark * length + (f" {clean(label)}" if label else ""))
         number = self._paint(_BLUE, f"{position.line:>{gutter}}")
         lines.append(f"{margin} {bar}")
         lines.append(f"{number} {bar} {text}".rstrip())
