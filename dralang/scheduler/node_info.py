@@ -19,9 +19,10 @@ class PodInfo:
         requests: what it takes of its node.
         scored_requests: the same as scoring sees it: (cpu, memory) with assumed defaults.
         ports: host ports as (address, protocol, port).
+        has_affinity: whether it has terms about other pods.
     """
 
-    __slots__ = ("pod", "ports", "requests", "scored_requests")
+    __slots__ = ("has_affinity", "pod", "ports", "requests", "scored_requests")
 
     def __init__(self, pod: Pod) -> None:
         self.pod = pod
@@ -33,6 +34,10 @@ class PodInfo:
             scored = pod_requests(pod, devices, assume_defaults=True)
             self.scored_requests = (scored.get(CPU, 0), scored.get(MEMORY, 0))
         self.ports = host_ports(pod)
+        affinity = pod.spec.affinity
+        self.has_affinity = affinity is not None and (
+            affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None
+        )
 
     @property
     def uid(self) -> str:
@@ -149,6 +154,8 @@ class NodeCache:
         self._infos: dict[str, NodeInfo] = {}
         self._place: dict[str, str] = {}
         self._order: list[NodeInfo] | None = None
+        self.with_affinity = 0
+        """How many of the pods have terms about other pods."""
 
     def node(self, name: str) -> NodeInfo | None:
         """A node that exists."""
@@ -206,6 +213,7 @@ class NodeCache:
             found = self._infos[node] = NodeInfo()
         found.add_pod(info)
         self._place[uid] = node
+        self.with_affinity += info.has_affinity
 
     def remove_pod(self, uid: str) -> None:
         """Stop counting a pod."""
@@ -213,7 +221,8 @@ class NodeCache:
         if node is None:
             return
         info = self._infos[node]
-        info.remove_pod(uid)
+        removed = info.remove_pod(uid)
+        self.with_affinity -= removed is not None and removed.has_affinity
         if info.node is None and not info.pods:
             del self._infos[node]
 

@@ -3,12 +3,14 @@
 Source: kubernetes pkg/scheduler/eventhandlers.go, schedule_one.go.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec.structs import replace
 
 from dralang.api.deviceclass import DeviceClass
 from dralang.api.devicetaintrule import DeviceTaintRule
+from dralang.api.namespaces import Namespace
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod, PodCondition
 from dralang.api.resourceclaim import ResourceClaim
@@ -28,6 +30,7 @@ from dralang.scheduler.framework import SUCCESS, CycleState, Diagnosis, Plugin, 
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
 from dralang.scheduler.node_plugins import NodeAffinity, NodeName, NodePorts, NodeUnschedulable, TaintToleration
 from dralang.scheduler.nominator import PodNominator
+from dralang.scheduler.pod_affinity import InterPodAffinity
 from dralang.scheduler.preemption import DefaultPreemption
 from dralang.scheduler.queue import QueuedPod, QueueSettings, SchedulingQueue
 from dralang.scheduler.resource_plugins import BalancedAllocation, NodeResourcesFit
@@ -125,6 +128,7 @@ class Scheduler:
             NodeAffinity(),
             NodePorts(),
             NodeResourcesFit(self._delegates),
+            InterPodAffinity(self.cache, self._namespace_labels),
             self.dynamic_resources,
             self.preemption,
             BalancedAllocation(),
@@ -141,6 +145,10 @@ class Scheduler:
         if not self._serves_extended or (node is not None and node.allocatable.get(resource, 0) > 0):
             return False
         return self.manager.names.class_for(resource) is not None
+
+    def _namespace_labels(self, name: str) -> Mapping[str, str]:
+        found = self.store.get(Namespace, "", name)
+        return {"kubernetes.io/metadata.name": name, **(found.metadata.labels if found is not None else {})}
 
     # Life of the process.
 
