@@ -59,7 +59,9 @@ class Scope:
 
     __slots__ = ("container", "device_fields", "functions")
 
-    def __init__(self, functions: dict[str, tuple[Overload, ...]], device_fields: dict[str, Type], container: str) -> None:
+    def __init__(
+        self, functions: dict[str, tuple[Overload, ...]], device_fields: dict[str, Type], container: str
+    ) -> None:
         self.functions = functions
         self.device_fields = device_fields
         self.container = container

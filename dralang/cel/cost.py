@@ -50,7 +50,9 @@ class _Local(NamedTuple):
 
 
 def _is_scalar(kind: Type) -> bool:
-    return kind.kind in _SCALARS or (kind.name == "optional_type" and kind.kind == "opaque" and _is_scalar(kind.params[0]))
+    return kind.kind in _SCALARS or (
+        kind.name == "optional_type" and kind.kind == "opaque" and _is_scalar(kind.params[0])
+    )
 
 
 class Estimator:
@@ -294,5 +296,3 @@ class Estimator:
 def estimate(root: Node, minor: int) -> int:
     """The estimated worst-case cost of a checked tree, in a minor version of Kubernetes."""
     return Estimator(minor).cost(root)
-
-

@@ -16,10 +16,6 @@ _MAX_ID: Final = 32
 _MAX_ENTRIES: Final = 32
 
 
-class AttributeError_(Exception):  # noqa: N801, N818 - the plain name is Python's
-    """An attribute that Kubernetes cannot convert; the message names it."""
-
-
 def attribute_value(attribute: DeviceAttribute, *, lists: bool = True) -> Value:
     """The one value of an attribute.
 
@@ -61,18 +57,16 @@ class Prepared:
     """A device, ready to be evaluated.
 
     Attributes:
-        flat: every attribute and capacity under ``a:domain/id`` and ``c:domain/id``, domains under ``A:domain`` and
-            ``C:domain``, the driver under ``driver`` and the flag under ``multi``.
+        flat: every attribute and capacity under ``attribute_key`` and ``capacity_key``, the names of their domains
+            under ``A:domain`` and ``C:domain``, the driver under ``driver`` and the flag under ``multi``.
         problem: what makes every evaluation fail, if anything does.
-        large: larger than the API allows, so that costs are not bounded by the estimate.
     """
 
-    __slots__ = ("_whole", "flat", "large", "problem")
+    __slots__ = ("_whole", "flat")
+    problem = ""
 
-    def __init__(self, flat: dict[str, Value], problem: str, *, large: bool) -> None:
+    def __init__(self, flat: dict[str, Value]) -> None:
         self.flat = flat
-        self.problem = problem
-        self.large = large
         self._whole: dict[str, Value] | None = None
 
     @property
@@ -84,14 +78,23 @@ class Prepared:
         return found
 
 
-class Unready(Prepared):
-    """A device with a problem, or a large one: generated code leaves it to the interpreter."""
+class Unready:
+    """A device with a problem, or one larger than the API allows: generated code leaves it to the interpreter."""
 
-    __slots__ = ("hidden",)
+    __slots__ = ("hidden", "problem")
 
-    def __init__(self, flat: dict[str, Value], problem: str, *, large: bool) -> None:
-        super().__init__(flat, problem, large=large)
+    def __init__(self, flat: dict[str, Value], problem: str) -> None:
         self.hidden = flat
+        self.problem = problem
+
+    @property
+    def flat(self) -> dict[str, Value]:
+        """Nothing that generated code may see.
+
+        Raises:
+            UnreadyError: always.
+        """
+        raise UnreadyError
 
     @property
     def whole(self) -> dict[str, Value]:
@@ -99,13 +102,26 @@ class Unready(Prepared):
         return _nested(self.hidden)
 
 
+AnyPrepared = Prepared | Unready
+
+
+def attribute_key(domain: str, identifier: str) -> str:
+    """Under which key the value of an attribute lies."""
+    return f"a:{domain}\0{identifier}"
+
+
+def capacity_key(domain: str, identifier: str) -> str:
+    """Under which key a capacity lies."""
+    return f"c:{domain}\0{identifier}"
+
+
 def _nested(flat: Mapping[str, Value]) -> dict[str, Value]:
     attributes: DomainMap = DomainMap()
     capacity: DomainMap = DomainMap()
     for key, value in flat.items():
         kind, rest = key[:2], key[2:]
-        if kind == "a:" or kind == "c:":
-            domain, _, name = rest.partition("/")
+        if kind in {"a:", "c:"}:
+            domain, _, name = rest.partition("\0")
             target = attributes if kind == "a:" else capacity
             target.setdefault(domain, {})[name] = value
     return {
@@ -129,7 +145,7 @@ def _is_large(value: Value) -> bool:
     return False
 
 
-def prepare(driver: str, device: Device, *, lists: bool = True) -> Prepared:
+def prepare(driver: str, device: Device, *, lists: bool = True) -> AnyPrepared:
     """A device in the form that evaluation wants.
 
     Args:
@@ -149,14 +165,14 @@ def prepare(driver: str, device: Device, *, lists: bool = True) -> Prepared:
             problem = problem or f"attribute {name}: {error}"
             continue
         large = large or _is_large(value) or len(domain) > _MAX_NAME or len(identifier) > _MAX_ID
-        flat[f"a:{domain}/{identifier}"] = value
+        flat[attribute_key(domain, identifier)] = value
         flat[f"A:{domain}"] = True
     for name, capacity in sorted(device.capacity.items(), key=lambda item: "/" in item[0]):
         domain, identifier = _qualified(name, driver)
         large = large or len(domain) > _MAX_NAME or len(identifier) > _MAX_ID
-        flat[f"c:{domain}/{identifier}"] = capacity.value
+        flat[capacity_key(domain, identifier)] = capacity.value
         flat[f"C:{domain}"] = True
     flat["driver"] = driver
     flat["multi"] = bool(device.allow_multiple_allocations)
     large = large or max(len(device.attributes), len(device.capacity)) > _MAX_ENTRIES
-    return Prepared(flat, problem, large=large)
+    return Unready(flat, problem) if problem or large else Prepared(flat)

@@ -7,7 +7,7 @@ from typing import Final
 
 from dralang.api.resourceslice import DeviceAttribute
 from dralang.cel.depth import room_for
-from dralang.cel.device import Prepared
+from dralang.cel.device import AnyPrepared
 from dralang.cel.interpret import Observer, Run
 from dralang.cel.operators import go_type, is_map, type_name
 from dralang.cel.program import Compiled
@@ -23,7 +23,7 @@ class EvaluationError(Exception):
         self.message = message
 
 
-def interpret(compiled: Compiled, device: Prepared, observer: Observer | None = None) -> tuple[Value, int]:
+def interpret(compiled: Compiled, device: AnyPrepared, observer: Observer | None = None) -> tuple[Value, int]:
     """The value of an expression on a device, and what it cost.
 
     Raises:
@@ -42,7 +42,7 @@ def interpret(compiled: Compiled, device: Prepared, observer: Observer | None = 
     return value, run.cost
 
 
-def measured_cost(compiled: Compiled, device: Prepared) -> int | None:
+def measured_cost(compiled: Compiled, device: AnyPrepared) -> int | None:
     """What an evaluation costs, even one that fails; None if it does not begin."""
     if device.problem:
         return None

@@ -1,15 +1,17 @@
 """What the allocator uses: ``DeviceExpressions`` over one environment of stored expressions."""
 
 from collections.abc import Callable
-from typing import cast
+from typing import Any
 
 from dralang.api.expressions import ExpressionError, PreparedDevice
 from dralang.api.resourceslice import Device, DeviceAttribute
-from dralang.cel.device import Prepared, prepare
+from dralang.cel.device import AnyPrepared, prepare
 from dralang.cel.environment import DEFAULT, Environment
 from dralang.cel.evaluate import EvaluationError, as_attribute, as_bool, interpret
+from dralang.cel.generate import MAX_DEPTH, generate
 from dralang.cel.issues import CompileError
 from dralang.cel.program import Compiled, Purpose, compile_expression
+from dralang.cel.values import Value
 
 
 class CelExpressions:
@@ -68,21 +70,23 @@ class CelExpressions:
         return found
 
 
-def _selector(compiled: Compiled) -> Callable[[PreparedDevice], bool]:
-    def matches(device: PreparedDevice) -> bool:
+def _function(compiled: Compiled, convert: Callable[[Value], Any]) -> Callable[[Any], Any]:
+    """What evaluates an expression: generated code, or the interpreter where costs must be counted."""
+
+    def interpreted(device: AnyPrepared) -> Any:
         try:
-            return as_bool(interpret(compiled, cast("Prepared", device))[0])
+            return convert(interpret(compiled, device)[0])
         except EvaluationError as problem:
             raise ExpressionError(problem.message, "runtime") from None
 
-    return matches
+    if compiled.too_costly or compiled.depth > MAX_DEPTH:
+        return interpreted
+    return generate(compiled.tree, compiled.purpose, interpreted) or interpreted
+
+
+def _selector(compiled: Compiled) -> Callable[[PreparedDevice], bool]:
+    return _function(compiled, as_bool)
 
 
 def _derived(compiled: Compiled) -> Callable[[PreparedDevice], DeviceAttribute]:
-    def derive(device: PreparedDevice) -> DeviceAttribute:
-        try:
-            return as_attribute(interpret(compiled, cast("Prepared", device))[0])
-        except EvaluationError as problem:
-            raise ExpressionError(problem.message, "runtime") from None
-
-    return derive
+    return _function(compiled, as_attribute)

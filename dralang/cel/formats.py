@@ -10,7 +10,13 @@ from typing import Final
 
 from dralang.cel.network import url_error
 from dralang.cel.values import NONE, Format, Optional
-from dralang.values.names import byte_length, dns_label_errors, dns_subdomain_errors, label_key_errors, label_value_errors
+from dralang.values.names import (
+    byte_length,
+    dns_label_errors,
+    dns_subdomain_errors,
+    label_key_errors,
+    label_value_errors,
+)
 
 _DNS_1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?", re.ASCII)
 _DNS_1035_ERROR: Final = (

@@ -94,7 +94,7 @@ def _clause(text: str, at: int) -> tuple[int, str, int]:
         if not digits or len(digits) > 18:
             reason = "invalid syntax" if not digits else "value out of range"
             raise FormatError(
-                f'{start}error while parsing precision: error while converting precision to integer: strconv.Atoi:'
+                f"{start}error while parsing precision: error while converting precision to integer: strconv.Atoi:"
                 f' parsing "{digits}": {reason}'
             )
         precision = int(digits)

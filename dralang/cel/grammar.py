@@ -124,12 +124,17 @@ _PATCHES: Final = (
     ("INT_LIT        : /-?/ /0x/ HEXDIGIT+ | /-?/ DIGIT+\n", "INT_LIT.2      : /0x[0-9a-fA-F]+|[0-9]+/\n"),
     ("UINT_LIT       : INT_LIT /[uU]/\n", "UINT_LIT.3     : /(?:0x[0-9a-fA-F]+|[0-9]+)[uU]/\n"),
     (
-        'FLOAT_LIT      : /-?/ DIGIT+ "." DIGIT* EXPONENT? | /-?/ DIGIT* "." DIGIT+ EXPONENT?'
-        " | /-?/ DIGIT+ EXPONENT\n",
+        'FLOAT_LIT      : /-?/ DIGIT+ "." DIGIT* EXPONENT? | /-?/ DIGIT* "." DIGIT+ EXPONENT? | /-?/ DIGIT+ EXPONENT\n',
         r"FLOAT_LIT.4    : /[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+/" + "\n",
     ),
-    ("DIGIT          : /[0-9]/\n\nHEXDIGIT       : /[0-9abcdefABCDEF]/\n\nEXPONENT       : /[eE]/ /[+-]?/ DIGIT+\n", ""),
-    ("BYTES_LIT      : /[bB]/ MLSTRING_LIT | /[bB]/ STRING_LIT\n", f"BYTES_LIT.6    : {_terminal(f'[bB](?:{_TEXT})')}\n"),
+    (
+        "DIGIT          : /[0-9]/\n\nHEXDIGIT       : /[0-9abcdefABCDEF]/\n\nEXPONENT       : /[eE]/ /[+-]?/ DIGIT+\n",
+        "",
+    ),
+    (
+        "BYTES_LIT      : /[bB]/ MLSTRING_LIT | /[bB]/ STRING_LIT\n",
+        f"BYTES_LIT.6    : {_terminal(f'[bB](?:{_TEXT})')}\n",
+    ),
     (
         'BOOL_LIT       : "true" | "false"\n\nNULL_LIT       : "null"\n\nIDENT          : /[_a-zA-Z][_a-zA-Z0-9]*/\n',
         "WORD_LIT.2     : /(?:true|false|null)(?![_a-zA-Z0-9])/\n\nIDENT          : /[_a-zA-Z][_a-zA-Z0-9]*/\n\n"
@@ -201,7 +206,7 @@ def _load(path: Path, transformer: object) -> lark.Lark | None:
         loaded: lark.Lark = lark.Lark.__new__(lark.Lark)
         # Lark's own loading of plain data, as its stand-alone parsers use it.
         loaded._load({"data": data, "memo": memo}, transformer=transformer)  # type: ignore[arg-type]
-    except Exception:  # noqa: BLE001 - whatever is wrong with the file, the tables can be computed again
+    except Exception:
         return None
     return loaded
 

@@ -368,9 +368,7 @@ class Planner:
         return run_or
 
     def _in_constants(self, arg: Plan, constants: Value) -> Plan | None:
-        if type(constants) is not tuple or any(
-            type(item) not in {bool, int, Uint, float, str} for item in constants
-        ):
+        if type(constants) is not tuple or any(type(item) not in {bool, int, Uint, float, str} for item in constants):
             return None
         if not constants:
             return Constant(value=False)

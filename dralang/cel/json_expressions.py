@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 import celpy
-from celpy.adapter import json_to_cel
 from celpy import celtypes
+from celpy.adapter import json_to_cel
 from celpy.celparser import CELParseError
 from celpy.evaluation import CELEvalError
 

@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn
 from dralang.cel import formats, lists, network, strings
 from dralang.cel import operators as op
 from dralang.cel.conversions import CONVERSIONS
-from dralang.cel.declarations import all_overloads
+from dralang.cel.declarations import Overload, all_overloads
 from dralang.cel.formatting import format_values
 from dralang.cel.quantities import QUANTITIES
 from dralang.cel.semvers import SEMVERS
@@ -61,7 +61,9 @@ def _not_strictly_false(value: Value) -> bool:
 
 
 def _of_non_zero(value: Value) -> Optional:
-    zero = not value if type(value) in {bool, int, Uint, float, str, bytes, tuple, dict, op.DomainMap} else value is None
+    zero = (
+        not value if type(value) in {bool, int, Uint, float, str, bytes, tuple, dict, op.DomainMap} else value is None
+    )
     if type(value) is Duration:
         zero = value.nanos == 0
     return NONE if zero else Optional(value)
@@ -321,6 +323,12 @@ def _dispatching(function: str) -> Implementation:
         return no_overload(function, *args)
 
     return dispatch
+
+
+def implementation_of(function: str, overload: str) -> tuple[Overload, Implementation] | None:
+    """Signature and implementation of one overload, for a caller that checks the types itself."""
+    call = _implementations().get(overload)
+    return None if call is None else (all_overloads()[function][overload], call)
 
 
 @cache

@@ -5,8 +5,7 @@ Source: k8s.io/apiserver pkg/cel/library/lists.go; cel-go ext/lists.go (version 
 
 from functools import cmp_to_key
 
-from dralang.cel.operators import COMPARABLE, add, compare, contained, find, is_map, key_text, same, type_name
-from dralang.cel.operators import MISSING
+from dralang.cel.operators import COMPARABLE, MISSING, add, compare, contained, find, is_map, key_text, same, type_name
 from dralang.cel.times import Duration
 from dralang.cel.values import NONE, CelError, Optional, Uint, Value, no_such_overload
 

@@ -22,7 +22,9 @@ _SIMPLE: Final = {
     "`": "`",
     "?": "?",
 }
-_ESCAPES = re.compile(r"\\(?:([abfnrtv\\'\"`?])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))")
+_ESCAPES = re.compile(
+    r"\\(?:([abfnrtv\\'\"`?])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))"
+)
 _NEWLINES = re.compile(r"\r\n?")
 
 
@@ -80,7 +82,9 @@ def bytes_value(text: str) -> bytes:
         simple, byte, short, long, octal = match.groups()
         if short is not None or long is not None:
             raise LiteralError("unable to unescape string")
-        parts.append(_SIMPLE[simple].encode() if simple is not None else bytes([int(octal, 8) if octal else int(byte, 16)]))
+        parts.append(
+            _SIMPLE[simple].encode() if simple is not None else bytes([int(octal, 8) if octal else int(byte, 16)])
+        )
     parts.append(content[at:].encode("utf-8", "surrogatepass"))
     return b"".join(parts)
 

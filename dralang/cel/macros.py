@@ -81,9 +81,7 @@ def _quantifier(macro: str, pos: int, target: Node, names: tuple[str, str], pred
         parts = (
             Literal(pos, 0),
             Literal(pos, value=True),
-            Call(
-                pos, "_?_:_", [predicate, Call(pos, "_+_", [_accu(pos), Literal(pos, 1)]), _accu(pos)]
-            ),
+            Call(pos, "_?_:_", [predicate, Call(pos, "_+_", [_accu(pos), Literal(pos, 1)]), _accu(pos)]),
             Call(pos, "_==_", [_accu(pos), Literal(pos, 1)]),
         )
     return _fold(pos, macro, target, names, parts)

@@ -76,7 +76,11 @@ def _v6_error(text: str) -> str:
                 break
     if rest:
         return f"trailing garbage after address (at {quoted(rest)})"
-    return "address string too short" if groups < 8 and not ellipsis else "the :: must expand to at least one field of zeros"
+    return (
+        "address string too short"
+        if groups < 8 and not ellipsis
+        else "the :: must expand to at least one field of zeros"
+    )
 
 
 def _parse(text: str) -> IPv4Address | IPv6Address:

@@ -20,8 +20,29 @@ from dralang.cel.tree import Call, Entry, Ident, ListLiteral, Literal, MapLitera
 
 MAX_CODE_POINTS: Final = 100_000
 _RESERVED: Final = frozenset(
-    "as break const continue else false for function if import in let loop package namespace null return true var"
-    " void while".split()
+    [
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "false",
+        "for",
+        "function",
+        "if",
+        "import",
+        "in",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "null",
+        "return",
+        "true",
+        "var",
+        "void",
+        "while",
+    ]
 )
 _OPERATORS: Final = {"in": "@in", "&&": "_&&_", "||": "_||_"} | {
     operator: f"_{operator}_" for operator in ("==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%")
@@ -278,9 +299,7 @@ def parse(text: str, *, lists: bool = True) -> Node:
     """
     issues = Issues(text)
     if len(text) > MAX_CODE_POINTS:
-        issues.add(
-            -1, f"expression code point size exceeds limit: size: {len(text)}, limit {MAX_CODE_POINTS}"
-        )
+        issues.add(-1, f"expression code point size exceeds limit: size: {len(text)}, limit {MAX_CODE_POINTS}")
         issues.raise_if_any()
     if len(text) > _DEEP_FROM:
         try:

@@ -40,7 +40,9 @@ class Compiled:
 
     __slots__ = ("_plan", "cost", "depth", "environment", "purpose", "text", "tree")
 
-    def __init__(self, text: str, environment: Environment, purpose: Purpose, tree: Node, cost: int, depth: int) -> None:
+    def __init__(
+        self, text: str, environment: Environment, purpose: Purpose, tree: Node, cost: int, depth: int
+    ) -> None:
         self.text = text
         self.environment = environment
         self.purpose: Purpose = purpose

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import convert, to_builtins
 
 from dralang.api.resourceslice import Device, DeviceAttribute, DeviceCapacity
-from dralang.cel.device import Prepared, prepare
+from dralang.cel.device import AnyPrepared, prepare
 from dralang.cel.environment import Environment, parse_minor
 from dralang.cel.evaluate import EvaluationError, as_attribute, as_bool, interpret, measured_cost
 from dralang.cel.issues import CompileError
@@ -38,7 +38,7 @@ def environment_of(case: Mapping[str, Any], version: str | None = None) -> Envir
     )
 
 
-def _evaluate(compiled: Compiled, device: Prepared, purpose: Purpose) -> dict[str, Any]:
+def _evaluate(compiled: Compiled, device: AnyPrepared, purpose: Purpose) -> dict[str, Any]:
     try:
         value, _ = interpret(compiled, device)
         if purpose == "selector":

@@ -98,7 +98,11 @@ def parse_duration(text: str) -> Duration | None:
         amount = int(whole or "0") * scale
         if fraction:
             digits = fraction[:_LONGEST_DIGITS]
-            amount += int(int(digits) * scale / 10 ** len(digits)) if len(digits) > 18 else int(digits) * scale // 10 ** len(digits)
+            amount += (
+                int(int(digits) * scale / 10 ** len(digits))
+                if len(digits) > 18
+                else int(digits) * scale // 10 ** len(digits)
+            )
         total += amount
         if total > 1 << 63:
             return None

@@ -4,8 +4,6 @@ Nodes carry the place of the token to which Kubernetes attaches its errors, and 
 checker. They live only while one expression is compiled, which is why they are not frozen.
 """
 
-
-
 from dralang.cel.types import ERROR, Type
 from dralang.cel.values import Value
 

@@ -120,7 +120,7 @@ class _Types:
     def size(self) -> int:
         return len(self.nodes)
 
-    def clause(self, kind: str, precision: int, index: int) -> str:  # noqa: ARG002 - part of the protocol
+    def clause(self, kind: str, precision: int, index: int) -> str:
         self.used += 1
         node = self.nodes[index]
         if kind == "s":
@@ -162,6 +162,5 @@ def _format(node: Call, issues: Issues) -> None:
     if len(argument.elements) > arguments.used:
         issues.add(
             node.pos,
-            f"too many arguments supplied to string.format (expected {arguments.used},"
-            f" got {len(argument.elements)})",
+            f"too many arguments supplied to string.format (expected {arguments.used}, got {len(argument.elements)})",
         )
