@@ -116,7 +116,7 @@ def lexical() -> dict[str, Rule]:
         "wildcard": match_named(r"\*", "constant.other.wildcard.dra"),
         "keyword": {"patterns": by_category},
         "state": match_named(
-            f"{BEFORE}(?:{'|'.join(sorted(STATES, key=lambda s: (-len(s), s)))}){AFTER}", "support.constant.state.dra"
+            f"{BEFORE}(?:{'|'.join(sorted(STATES, key=lambda s: (-len(s), s)))}){AFTER}", "variable.other.enummember.state.dra"
         ),
         "reference": match(name("reference")),
         "minutes": match_named(f"{number}m{AFTER}", f"{numeric}.duration.dra"),

@@ -29,7 +29,7 @@ NAME_SCOPES: Final = {
     "reference": "variable.other.dra",
     "key": "entity.other.attribute-name.dra",
     "value": "string.unquoted.dra",
-    "effect": "support.constant.effect.dra",
+    "effect": "variable.other.enummember.effect.dra",
     "component": "support.class.component.dra",
     "tag": "entity.other.tag.dra",
     "module": "entity.name.namespace.dra",

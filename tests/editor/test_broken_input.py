@@ -80,11 +80,7 @@ HOSTILE_LINES = {
 
 def test_no_line_keeps_the_editor_busy() -> None:
     install()
-    slow = {}
-    for name, line in HOSTILE_LINES.items():
-        began = perf_counter()
-        editor_tokens([line + "\n"])
-        took = perf_counter() - began
-        if took > 20:
-            slow[name] = took
-    assert slow == {}
+    began = perf_counter()
+    editor_tokens([f"{line}\n" for line in HOSTILE_LINES.values()])
+    # Two seconds on an idle machine; what tries 2**n ways takes longer than any.
+    assert perf_counter() - began < 60

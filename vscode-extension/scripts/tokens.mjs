@@ -11,6 +11,7 @@ const GRAMMARS = {
   "source.cel.dra": "syntaxes/cel.tmLanguage.json",
   "markdown.dra.codeblock": "syntaxes/markdown-dra.json",
 };
+const LINE_LIMIT = 10_000; // ms; the editor itself gives a line of up to 20,000 characters much less
 // Stands for the editor's own grammar of Markdown, which the injection goes into.
 const MARKDOWN = '{"scopeName": "text.html.markdown", "patterns": []}';
 
@@ -37,8 +38,8 @@ export async function loadGrammar(scopeName = "source.dra") {
 export function tokenize(grammar, text) {
   let stack = textmate.INITIAL;
   return text.split("\n").map((line) => {
-    const result = grammar.tokenizeLine(line, stack);
-    if (result.stoppedEarly) throw new Error(`took too long: ${line}`);
+    const result = grammar.tokenizeLine(line, stack, LINE_LIMIT);
+    if (result.stoppedEarly) throw new Error(`took longer than ${LINE_LIMIT} ms: ${line.slice(0, 100)}`);
     stack = result.ruleStack;
     return result.tokens.map((token) => [token.startIndex, Math.min(token.endIndex, line.length), token.scopes]);
   });

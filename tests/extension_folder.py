@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-ROOT: Final = Path(__file__).resolve().parents[2]
+ROOT: Final = Path(__file__).resolve().parents[1]
 EXTENSION: Final = ROOT / "vscode-extension"
 GRAMMAR_TESTS: Final = EXTENSION / "test" / "grammar"
 _STAMP: Final = EXTENSION / "node_modules" / ".installed-from"
