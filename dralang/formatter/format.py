@@ -1,5 +1,10 @@
 """Formatting of files and texts, and the check that it has changed nothing but the looks."""
 
+from collections import Counter
+from typing import Final
+
+from msgspec import Struct
+
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import SourceFile, Span
 from dralang.formatter.files import file_operations
@@ -8,7 +13,11 @@ from dralang.syntax.dump import dump
 from dralang.syntax.nodes import File
 from dralang.syntax.parser import SyntaxFaultError, parse_tokens
 from dralang.syntax.reading import parse
-from dralang.syntax.tokens import Comment, lex
+from dralang.syntax.tokens import Comment, Lexed, lex
+from dralang.syntax.vocabulary import KEYWORDS
+
+# The types of tokens with a text of the author: before the parser has classified them, and after.
+_WORDS: Final = frozenset({"WORD", "NAME", "STRING", "CEL"})
 
 
 def format_file(file: File) -> str:
@@ -37,7 +46,7 @@ def format_source(source: SourceFile, log: DiagnosticLog) -> str | None:
     if found.has_errors:
         return None
     text = format_file(file)
-    if _says(text) == (dump(file), _comments(file.comments)):
+    if _read_again(text) == _Content(dump(file), _comments(file.comments), _words(lex(source, DiagnosticLog()))):
         return text
     log.add(
         Diagnostic(
@@ -50,8 +59,23 @@ def format_source(source: SourceFile, log: DiagnosticLog) -> str | None:
     return None
 
 
-def _says(text: str) -> tuple[str, list[str]] | None:
-    """The dump and the comments of a formatted text, or None if it cannot be read."""
+class _Content(Struct, frozen=True):
+    """What formatting must not change.
+
+    Attributes:
+        tree: the dump of the tree.
+        comments: the texts of the comments, in their order.
+        words: how often each name, number, text and expression is written. The tree may know less than the text: of
+            two reasons for an expected failure it has one.
+    """
+
+    tree: str
+    comments: list[str]
+    words: Counter[str]
+
+
+def _read_again(text: str) -> _Content | None:
+    """The content of a formatted text, or None if it cannot be read."""
     source = SourceFile("formatted", text)
     log = DiagnosticLog()
     lexed = lex(source, log)
@@ -61,8 +85,15 @@ def _says(text: str) -> tuple[str, list[str]] | None:
         items = parse_tokens(lexed.tokens)
     except SyntaxFaultError:
         return None
-    return dump(File(Span(source, 0, len(text)), source, items, lexed.comments)), _comments(lexed.comments)
+    file = File(Span(source, 0, len(text)), source, items, lexed.comments)
+    return _Content(dump(file), _comments(file.comments), _words(lexed))
 
 
 def _comments(comments: tuple[Comment, ...]) -> list[str]:
     return [comment.text for comment in comments]
+
+
+def _words(lexed: Lexed) -> Counter[str]:
+    return Counter(
+        [token.text for token in lexed.tokens if token.type in _WORDS and (token.quoted or token.text not in KEYWORDS)]
+    )

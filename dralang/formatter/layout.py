@@ -28,20 +28,37 @@ def lay_out(operations: list[Operation], source: SourceFile, comments: tuple[Com
 
 
 def _place_comments(operations: list[Operation], comments: tuple[Comment, ...]) -> None:
-    """Give each comment to the last break before the text that follows it in the source."""
+    """Give each comment to a break.
+
+    A comment at the end of a line goes to the first break after the text before it, one with a line of its own to the
+    last break before the text after it; and no comment goes before an earlier one. Words of which no place is known
+    may stand between these texts; so there can be several such breaks, or none.
+    """
     waiting = list(reversed(comments))
-    here: Break | None = None
-    for operation in operations:
-        if not waiting:
-            return
-        if type(operation) is Text:
+    placed: list[tuple[int, Comment]] = []
+    late: list[Comment] = []
+    first = last = NOWHERE
+    for index, operation in enumerate(operations):
+        if isinstance(operation, Break):
+            placed.extend([(index, comment) for comment in late])
+            late.clear()
+            last = index
+            first = index if first == NOWHERE else first
+        elif isinstance(operation, Text) and operation.position != NOWHERE:
             while waiting and waiting[-1].span.start < operation.position:
-                assert here is not None
-                here.comments = [*here.comments, waiting.pop()]
-        elif type(operation) is Break:
-            here = operation
-    assert here is not None
-    here.comments = [*here.comments, *reversed(waiting)]
+                comment = waiting.pop()
+                if late or (first == NOWHERE and not comment.own_line):
+                    late.append(comment)
+                else:
+                    placed.append((last if comment.own_line else first, comment))
+            first = NOWHERE
+    placed.extend([(last if comment.own_line else first, comment) for comment in reversed(waiting)])
+    at_least = 0
+    for index, comment in placed:
+        at_least = max(at_least, index)
+        found = operations[at_least]
+        assert isinstance(found, Break)
+        found.comments.append(comment)
 
 
 class _Writer:

@@ -70,21 +70,21 @@ def check_states(items: Iterable[n.Item | n.Statement], log: DiagnosticLog) -> N
 
 
 def _propositions(items: Iterable[n.Item | n.Statement]) -> Iterator[n.Proposition]:
-    for item in items:
+    # A stack of its own: statements in statements (`maybe maybe ...`) need no braces, so nothing bounds their depth.
+    waiting: list[n.Item | n.Statement | n.Body | None] = list(reversed(tuple(items)))
+    while waiting:
+        item = waiting.pop()
         match item:
             case n.Expect() | n.Property():
                 yield item.proposition
-            case n.Scenario() | n.Repeat() | n.AnyOrder():
-                yield from _propositions(item.body.statements)
-            case n.At() | n.After():
-                if isinstance(item.body, n.Body):
-                    yield from _propositions(item.body.statements)
-                elif item.body is not None:
-                    yield from _propositions((item.body,))
+            case n.Scenario() | n.Repeat() | n.AnyOrder() | n.At() | n.After():
+                waiting.append(item.body)
+            case n.Body():
+                waiting.extend(reversed(item.statements))
             case n.Maybe():
-                yield from _propositions((item.statement,))
+                waiting.append(item.statement)
             case n.Fixture():
-                yield from _propositions(item.items)
+                waiting.extend(reversed(item.items))
             case _:
                 pass
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from counts import count
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from lark import Lark
@@ -218,14 +219,14 @@ def test_there_are_examples():
     assert len(EXAMPLES) >= 7
 
 
-@settings(max_examples=400, deadline=None, derandomize=True, database=None)
+@settings(max_examples=count(400, 8000), deadline=None, derandomize=True, database=None)
 @given(sentence())
 def test_every_sentence_of_the_grammar_keeps_its_meaning(text):
     assume(parsed(text) is not None)  # a word among its names may be a keyword where it stands
     check(text)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@settings(max_examples=count(300, 6000), deadline=None, derandomize=True, database=None)
 @given(st.data())
 def test_a_sentence_in_other_words_of_space_keeps_its_meaning(data):
     text = data.draw(sentence())
@@ -239,7 +240,7 @@ def test_a_sentence_in_other_words_of_space_keeps_its_meaning(data):
     check(other)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@settings(max_examples=count(100, 2000), deadline=None, derandomize=True, database=None)
 @given(st.data())
 def test_an_example_in_any_layout_keeps_its_meaning(data):
     text = data.draw(st.sampled_from(sorted(EXAMPLES.values())))
@@ -252,7 +253,7 @@ def test_an_example_in_any_layout_keeps_its_meaning(data):
     check(other)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@settings(max_examples=count(200, 4000), deadline=None, derandomize=True, database=None)
 @given(sentence())
 def test_a_tree_that_no_author_has_written_can_be_read_again(text):
     file = parsed(text)

@@ -25,8 +25,8 @@ DUMPS = {
     "an absent part is a dash": ("use std.x", '(File [(Use (Word "std.x" false) -)])'),
     "a quoted word is another word": ('use "std.x"', '(File [(Use (Word "std.x" true) -)])'),
     "nodes in nodes": (
-        "node a { x: [{}, {}] }",
-        '(File [(Decl "node" (Word "a" false) - (Block [(Field (Word "x" false) (ListValue [(Block []) (Block [])]))]))])',
+        "node a { x: [{}] }",
+        '(File [(Decl "node" (Word "a" false) - (Block [(Field (Word "x" false) (ListValue [(Block [])]))]))])',
     ),
     "texts are one line": (
         'always `a\n  \\ "b"`',
