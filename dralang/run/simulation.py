@@ -22,6 +22,7 @@ from dralang.controllers.controller import Controller
 from dralang.controllers.device_taint_eviction import DeviceTaintEvictionController
 from dralang.controllers.garbage_collector import GarbageCollector
 from dralang.controllers.kubelet import Kubelet
+from dralang.controllers.pool_status import PoolStatusController
 from dralang.controllers.resourceclaim import ResourceClaimController
 from dralang.features import FeatureGates
 from dralang.scheduler.dynamicresources.inventories import Inventories
@@ -82,6 +83,8 @@ class Simulation:
         if features.enabled("DRADeviceTaints"):
             protects = features.version not in ("1.34", "1.35", "1.36", "1.37")
             controllers.append(DeviceTaintEvictionController(self.store, features, empty_effect_protects=protects))
+        if features.enabled("DRAResourcePoolStatus"):
+            controllers.append(PoolStatusController(self.store, features))
         self.controllers = tuple(controllers)
         self.on_event: Callable[[Simulation], None] | None = None
         """Called after every single event."""

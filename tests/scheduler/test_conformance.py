@@ -25,7 +25,6 @@ def created(case):
 
 NOT_MODELLED = {
     "pod groups": lambda case: case["featureGates"].get("GenericWorkload", False),
-    "pool status requests": lambda case: any(each["kind"] == "ResourcePoolStatusRequest" for each in created(case)),
 }
 """Features whose cases are left out, by what such a case has."""
 
