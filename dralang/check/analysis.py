@@ -203,7 +203,7 @@ class _FileAnalysis:
 
     def _elaborate(self, node: n.Scenario, bindings: Bindings) -> Elaborator:
         created: frozenset[ObjectKey] = frozenset()
-        if _has_set(node.body):
+        if _contains(node.body, (n.SetField, n.SetBlock)):
             # `set` before `create` changes the declaration: what is created must be known before.
             scout = self._elaborator(node, DiagnosticLog())
             scout.run(node.body, bindings)
@@ -235,7 +235,7 @@ class _FileAnalysis:
         missing = [*elaborator.missing, *missing_features(settings, steps, elaborator.properties)]
         if node.fuzz:
             missing = [problems.not_yet("`fuzz`", node.title.span)]
-        if not any(isinstance(step, s.Expect | s.Watch) for step in steps) and not elaborator.properties:
+        if not _contains(node.body, (n.Expect, n.Property)) and not self.environment.properties:
             self.log.add(problems.checks_nothing(title, node.title.span))
         source = self.parsed.source
         return Scenario(
@@ -262,14 +262,14 @@ def _shown(value: ParamValue) -> str:
     return value.text if isinstance(value, n.Word) else value.span.text
 
 
-def _has_set(body: n.Body) -> bool:
-    """Whether a body changes anything, at any depth."""
+def _contains(body: n.Body, kinds: tuple[type, ...]) -> bool:
+    """Whether a body has a statement of some kinds, at any depth."""
     stack: list[object] = list(body.statements)
     while stack:
         here = stack.pop()
+        if isinstance(here, kinds):
+            return True
         match here:
-            case n.SetField() | n.SetBlock():
-                return True
             case n.At() | n.After():
                 stack.append(here.body)
             case n.Body():

@@ -262,7 +262,7 @@ class Declarer:
         self.into = into
         self.log = log
         self.builder = ObjectBuilder(log, fuzz=fuzz)
-        self.depth = 0
+        self.calls: list[n.Call] = []
 
     def item(self, item: n.Decl | n.Call, bindings: Bindings, home: Environment) -> list[Declared]:
         """The new objects of a declaration or call; ``home`` knows the fixtures."""
@@ -296,19 +296,16 @@ class Declarer:
             )
             return []
         home.called.add(name)
-        if self.depth >= MAX_CALLS:
-            self.log.add(
-                problems.bad_call(
-                    f"fixtures call each other more than {MAX_CALLS} deep", call.span, "does it call itself?"
-                )
-            )
+        if len(self.calls) >= MAX_CALLS:
+            message = f"fixtures call each other more than {MAX_CALLS} deep"
+            self.log.add(problems.bad_call(message, self.calls[0].span, "does one of them call itself?"))
             return []
-        self.depth += 1
+        self.calls.append(call)
         result: list[Declared] = []
         for arguments in self._arguments(call, fixture.node, bindings):
             for item in fixture.node.items:
                 result += self._fixture_item(item, arguments, fixture.home)
-        self.depth -= 1
+        self.calls.pop()
         return result
 
     def _fixture_item(self, item: n.Item, bindings: Bindings, home: Environment) -> list[Declared]:

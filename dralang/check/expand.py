@@ -292,7 +292,7 @@ class _Expression:
         return value
 
     def _apply(self, operator: str, left: ParamValue, right: ParamValue) -> ParamValue:
-        if operator == "+" and (isinstance(left, str) or isinstance(right, str)):
+        if operator == "+" and (_is_text(left) or _is_text(right)):
             return self._text(left) + self._text(right)
         a, b = self._integer(left), self._integer(right)
         if operator in "/%" and b == 0:
@@ -315,3 +315,8 @@ class _Expression:
         if isinstance(value, int | str):
             return str(value)
         raise _ComputeError("a list or map cannot be joined with a string")
+
+
+def _is_text(value: ParamValue) -> bool:
+    """Whether `+` joins rather than adds."""
+    return isinstance(value, str) or (isinstance(value, Word) and not isinstance(scalar(value), int))

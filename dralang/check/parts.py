@@ -105,7 +105,8 @@ class ObjectParts:
     def _spec_field(self, name: str, entry: n.Field, where: str) -> None:
         fields = fields_of(self.spec_type)
         if name not in fields:
-            known = {key: None for key in (*fields, *_METADATA) if key not in ("metadata", "spec")}
+            extra = ("capacity", "allocatable") if self.keyword == "node" else ()
+            known = {key: None for key in (*extra, *fields, *_METADATA) if key not in ("metadata", "spec")}
             self.log.add(unknown_field(name, entry.name.span, where, known, _SUGAR.get(self.keyword, ())))
             return
         into = self.root if self.spec_type is self.info.type else self.spec

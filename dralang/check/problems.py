@@ -1,14 +1,17 @@
 """The diagnostics of this package: one function for each, so that wording is read in one place."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from dralang.diagnostics.diagnostic import Diagnostic, Related
 from dralang.diagnostics.source import Span
 from dralang.spelling import nearest
 
 
-def _meant(name: str, known: Iterable[str]) -> str:
+def _meant(name: str, known: Collection[str]) -> str:
     near = nearest(name, known)
+    if near is None:
+        # A module's names stand behind its alias.
+        near = next((other for other in sorted(known) if other.endswith("." + name)), None)
     return f"did you mean `{near}`?" if near else ""
 
 

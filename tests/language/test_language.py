@@ -13,15 +13,26 @@ from markdown_cases import (
     write_block,
 )
 
+from dralang.check.analysis import Analyzer
 from dralang.diagnostics.diagnostic import DiagnosticLog
 from dralang.diagnostics.render import render_text
 from dralang.diagnostics.source import SourceFile
 from dralang.syntax.dump import dump
+from dralang.syntax.nodes import File
 from dralang.syntax.reading import parse
+
+
+
+def analyse(source: SourceFile, log: DiagnosticLog) -> File:
+    """The whole static analysis, as `dralang check` does it."""
+    analysis = Analyzer().text(FOLDER / source.name, source.name, source.text.encode())
+    log.extend(analysis.diagnostics)
+    return analysis.tree
+
 
 FOLDER = Path(__file__).resolve().parent
 # By the first word of the file's name: what its `dra` blocks go through.
-CHECKERS: dict[str, Checker] = {"syntax": parse}
+CHECKERS: dict[str, Checker] = {"syntax": parse, "check": analyse}
 FILES = sorted(FOLDER.glob("*.md"))
 CASES = [case for path in FILES for case in cases_of(path)]
 
