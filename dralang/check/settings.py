@@ -73,12 +73,23 @@ def _switches(block: n.Block, what: str, bindings: Bindings, log: DiagnosticLog)
 
 
 def settings_of(
-    headers: Iterable[Mapping[str, n.Header]], bindings: Bindings, log: DiagnosticLog, overrides: Settings | None = None
+    headers: Iterable[Mapping[str, n.Header]],
+    bindings: Bindings,
+    log: DiagnosticLog,
+    overrides: Settings | None = None,
+    defaults: Settings | None = None,
 ) -> Settings:
-    """The settings of a scenario: its headers over those of its file, entry by entry; ``overrides`` win."""
+    """The settings of a scenario: its headers over those of its file, entry by entry.
+
+    ``overrides`` win over all of them; ``defaults`` hold where they say nothing. An empty version says nothing.
+    """
     version = DEFAULT_VERSION
     gates: dict[str, bool] = {}
     quirks: dict[str, bool] = {}
+    if defaults is not None:
+        version = defaults.version or version
+        gates.update(defaults.gates)
+        quirks.update(defaults.quirks)
     scheduler: Mapping[str, object] | None = None
     spans: dict[str, Span] = {}
     for level in headers:
