@@ -8,6 +8,7 @@ rollbackDevice, deviceInUse, deviceCapacityInUse.
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 from dralang.allocator.attributes import DerivedAttributeError, attribute_for
 from dralang.allocator.capacity import Amounts, amounts_for, exhausted
@@ -28,6 +29,22 @@ from dralang.allocator.requests import AttemptError, ClaimPlan, RequestPlan, Slo
 from dralang.allocator.state import AllocatedState, PoolAllocations
 from dralang.allocator.taints import untolerated
 from dralang.api.nodes import Node
+
+Refusal = Literal[
+    "",
+    "in use",
+    "taken",
+    "capacity",
+    "shares",
+    "operations",
+    "partitions",
+    "groups",
+    "blocked",
+    "counters",
+    "taint",
+    "constraint",
+]
+"""Which rule refused a device; ``taken`` is by an earlier request of the attempt, ``in use`` by another claim."""
 
 NODE_OPERATIONS_FEATURE = "DRAOptionalNodeOperations"
 """What a node must declare before devices of a slice with ``skipNodeOperations`` are used on it."""
@@ -120,6 +137,10 @@ class AttemptState:
         self._constraint_levels: list[list[list[int]]] = [[[] for _ in states] for states in self._constraints]
         self.blame = 0
         """After a refusal: the levels without which there were none, as bits."""
+        self.refusal: Refusal = ""
+        """After a refusal: the rule that refused."""
+        self.constraint = -1
+        """After a refusal by a constraint: its number."""
         self.remembers = self._leaks and (self._capacity or self._partitions)
         """Undoing may not restore the state before (a fault of some versions)."""
         for states in self._constraints:
@@ -143,7 +164,8 @@ class AttemptState:
             if key is candidate.device.home:
                 start = slice_baseline(candidate.device.home, allocations)
             else:
-                start = baseline(pool, allocations, forgets_shares=self.profile.has("counters-forget-shares"))
+                forgets = self.profile.has("counters-forget-shares")
+                start = baseline(pool, allocations, self._inventory.vanished(pool.id), forgets_shares=forgets)
             known = self._accounts[key] = _Account(start)
         return known
 
@@ -167,8 +189,10 @@ class AttemptState:
         device = candidate.device
         self.blame = 0
         if not plan.admin and device.id[2] in self.allocations(candidate.pool).dedicated:
+            self.refusal = "in use"
             return None
         if self._is_taken(plan, claim, device):
+            self.refusal = "taken"
             return None
         if not plan.takes_all:
             if candidate.error is not None:
@@ -181,6 +205,7 @@ class AttemptState:
         if device.consumes and not self._reserve(placement):
             return None
         if device.taints and untolerated(device, plan.tolerations) is not None:
+            self.refusal = "taint"
             self._release(placement)
             return None
         if plan.constraints and not self._constrain(placement):
@@ -267,6 +292,7 @@ class AttemptState:
                 f"claim {self.claims[claim].label}, request {plan.name}: {doing} capacity for device "
                 f"{'/'.join(device.id)}: {amounts.error}"
             )
+        self.refusal = "capacity"
         if amounts.kind in {"missing", "policy"}:
             return False
         shares = self._shares.get(device)
@@ -281,10 +307,15 @@ class AttemptState:
         if self._capacity and not self._ignores_shares and not plan.admin and not device.shareable:
             allocations = self.allocations(candidate.pool)
             if device.id[2] in allocations.consumed or device.id[2] in allocations.shares:
+                self.refusal = "shares"
                 return False
         if device.home.api.spec.skip_node_operations and not self._node_operations_allow():
+            self.refusal = "operations"
             return False
-        return self._partitions or not device.consumes
+        if device.consumes and not self._partitions:
+            self.refusal = "partitions"
+            return False
+        return True
 
     def _node_operations_allow(self) -> bool:
         profile = self.profile
@@ -305,9 +336,11 @@ class AttemptState:
             return True
         account = self.account(candidate)
         if self._groups and not self._join_groups(account, placement):
+            self.refusal = "groups"
             return False
         free = account.baseline
         if self._negative_blocks and free.blocked:
+            self.refusal = "blocked"
             self._leave_groups(account, placement)
             return False
         wanted = charges(device)
@@ -319,6 +352,7 @@ class AttemptState:
         for counter, _ in wanted:
             left = free.free.get(counter)
             if left is not None and account.reserved[counter] > left:
+                self.refusal = "counters"
                 self.blame |= account.levels[counter] & ~bit
                 self._give_back(placement)
                 return False
@@ -396,6 +430,7 @@ class AttemptState:
                     f"device {'/'.join(device.id)}: unsupported attribute value for {state.name}"
                 ) from None
             if not accepted:
+                self.refusal, self.constraint = "constraint", index
                 if attribute is not None:
                     for place in state.opposed(attribute):
                         self.blame |= 1 << levels[index][place]

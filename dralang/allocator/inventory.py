@@ -160,7 +160,17 @@ class Inventory:
     Make one with ``Inventory.of`` and derive others with ``with_slice`` and its like.
     """
 
-    __slots__ = ("_groups", "_next", "_pools_by_node", "_slices", "_views", "classes", "expressions", "profile")
+    __slots__ = (
+        "_groups",
+        "_next",
+        "_pools_by_node",
+        "_slices",
+        "_vanished",
+        "_views",
+        "classes",
+        "expressions",
+        "profile",
+    )
 
     def __init__(
         self,
@@ -171,6 +181,7 @@ class Inventory:
         slices: Mapping[str, PoolId],
         views: dict[str, NodeView],
         next_place: int,
+        vanished: Mapping[PoolId, Mapping[str, SliceDevice]],
     ) -> None:
         self.profile = profile
         self.expressions = expressions
@@ -179,6 +190,7 @@ class Inventory:
         self._slices = slices
         self._views = views
         self._next = next_place
+        self._vanished = vanished
         self._pools_by_node: dict[str, list[PoolGroup]] | None = None
 
     @staticmethod
@@ -206,7 +218,7 @@ class Inventory:
             place += 1
         groups = {id_: PoolGroup(id_, tuple(entries), profile) for id_, entries in placed.items()}
         prepared_classes = {class_.metadata.name: PreparedClass(class_) for class_ in classes}
-        return Inventory(profile, expressions, prepared_classes, groups, names, {}, place)
+        return Inventory(profile, expressions, prepared_classes, groups, names, {}, place, {})
 
     def with_slice(self, api: ResourceSlice) -> "Inventory":
         """The inventory with a slice added, or changed if one of that name exists."""
@@ -215,10 +227,12 @@ class Inventory:
         groups = dict(self._groups)
         place = self._next
         touched: list[PoolGroup] = []
+        vanished = self._vanished
         if old is not None:
             group = groups[old]
             touched.append(group)
-            place = next(number for number, slice_ in group.placed if slice_.name == prepared.name)
+            place, replaced = next(entry for entry in group.placed if entry[1].name == prepared.name)
+            vanished = self._with_vanished(replaced)
             self._replace(groups, old, tuple(entry for entry in group.placed if entry[0] != place))
         existing = groups.get(prepared.pool)
         if existing is not None:
@@ -227,7 +241,7 @@ class Inventory:
         self._replace(groups, prepared.pool, tuple(sorted(entries, key=lambda entry: entry[0])))
         touched.append(groups[prepared.pool])
         slices = {**self._slices, prepared.name: prepared.pool}
-        return self._changed(groups, slices, touched, max(self._next, place + 1))
+        return self._changed(groups, slices, touched, max(self._next, place + 1), vanished)
 
     def without_slice(self, name: str) -> "Inventory":
         """The inventory without the slice of that name; the same one if there is none."""
@@ -236,10 +250,11 @@ class Inventory:
             return self
         groups = dict(self._groups)
         touched = [groups[pool]]
+        removed = next(slice_ for _, slice_ in groups[pool].placed if slice_.name == name)
         remaining = tuple(entry for entry in groups[pool].placed if entry[1].name != name)
         self._replace(groups, pool, remaining)
         slices = {key: value for key, value in self._slices.items() if key != name}
-        return self._changed(groups, slices, touched, self._next)
+        return self._changed(groups, slices, touched, self._next, self._with_vanished(removed))
 
     def with_class(self, class_: DeviceClass) -> "Inventory":
         """The inventory with a class added or changed."""
@@ -266,6 +281,26 @@ class Inventory:
     def group(self, id_: PoolId) -> PoolGroup | None:
         """The slices of one pool."""
         return self._groups.get(id_)
+
+    def slices(self) -> list[ResourceSlice]:
+        """All slices, in listing order."""
+        placed = [entry for group in self._groups.values() for entry in group.placed]
+        return [slice_.api for _, slice_ in sorted(placed, key=lambda entry: entry[0])]
+
+    def vanished(self, id_: PoolId) -> Mapping[str, SliceDevice]:
+        """Devices that went on charging the pool's counters when they left its slices, by name."""
+        if self.profile.has("vanished-devices-free-counters"):
+            return {}
+        group = self._groups.get(id_)
+        stale = (
+            {} if group is None else {device.id[2]: device for _, slice_ in group.placed for device in slice_.devices}
+        )
+        return {**self._vanished.get(id_, {}), **stale}
+
+    def with_profile(self, profile: AllocatorProfile) -> "Inventory":
+        """The same cluster, prepared for another profile."""
+        classes = [class_.api for class_ in self.classes.values()]
+        return Inventory.of(self.slices(), classes, profile, self.expressions)
 
     def _look(self, node: Node) -> NodeView:
         pools: list[Pool] = []
@@ -305,12 +340,21 @@ class Inventory:
         slices: Mapping[str, PoolId],
         touched: Iterable[PoolGroup],
         next_place: int,
+        vanished: Mapping[PoolId, Mapping[str, SliceDevice]],
     ) -> "Inventory":
         nodes = frozenset[str]().union(*(group.nodes for group in touched))
         views = {} if "" in nodes else {name: view for name, view in self._views.items() if name not in nodes}
-        return Inventory(self.profile, self.expressions, self.classes, groups, slices, views, next_place)
+        return Inventory(self.profile, self.expressions, self.classes, groups, slices, views, next_place, vanished)
 
     def _with_classes(self, classes: Mapping[str, PreparedClass]) -> "Inventory":
+        views = dict(self._views)
         return Inventory(
-            self.profile, self.expressions, classes, self._groups, self._slices, dict(self._views), self._next
+            self.profile, self.expressions, classes, self._groups, self._slices, views, self._next, self._vanished
         )
+
+    def _with_vanished(self, slice_: PreparedSlice) -> Mapping[PoolId, Mapping[str, SliceDevice]]:
+        """What is remembered after a slice went, where it matters."""
+        if self.profile.has("vanished-devices-free-counters"):
+            return self._vanished
+        pool = {**self._vanished.get(slice_.pool, {}), **{device.id[2]: device for device in slice_.devices}}
+        return {**self._vanished, slice_.pool: pool}

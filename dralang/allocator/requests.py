@@ -27,6 +27,10 @@ RESULTS_LIMIT = 32
 """Devices in the allocation of one claim."""
 
 
+MISSING_KEY_HINT = ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields"
+"""What Kubernetes adds when an expression reads a key that a device does not have."""
+
+
 class AttemptError(Exception):
     """The attempt ends with an error.
 
@@ -100,9 +104,9 @@ class RequestPlan:
         self.capacity: Requested | None = None
         if features.consumable_capacity and source.capacity is not None:
             self.capacity = source.capacity.requests or None
-        self.derived: Mapping[str, str] = {
-            attribute.name: attribute.expression for attribute in source.derived_attributes
-        }
+        self.derived: Mapping[str, str] = {}
+        if "derived attributes" not in inventory.profile.lacks:
+            self.derived = {attribute.name: attribute.expression for attribute in source.derived_attributes}
         self.constraints = tuple(
             index
             for index, constraint in enumerate(claim.api.spec.devices.constraints)
@@ -372,4 +376,5 @@ def selection_error(
     if error.phase == "compile":
         return AttemptError(f"{owner}: selector #{error.index}: CEL compile error: {error.message}")
     device = "" if "devices in errors" in profile.lacks else f" on device {'/'.join(candidate.device.id)}"
-    return AttemptError(f"{owner}: selector #{error.index}{device}: CEL runtime error: {error.message}")
+    hint = MISSING_KEY_HINT if "no such key:" in error.message else ""
+    return AttemptError(f"{owner}: selector #{error.index}{device}: CEL runtime error: {error.message}{hint}")
