@@ -58,12 +58,18 @@ class Analysis(Struct, frozen=True):
 
 
 class Analyzer:
-    """Analyses specs; used files are read once for all of them."""
+    """Analyses specs; used files are read once for all of them.
 
-    def __init__(self, overrides: Settings | None = None) -> None:
+    Args:
+        overrides: settings that hold whatever files say.
+        defaults: settings that hold where files say nothing.
+    """
+
+    def __init__(self, overrides: Settings | None = None, defaults: Settings | None = None) -> None:
         self.files = Files()
         self.environments = EnvironmentReader(self.files)
         self.overrides = overrides
+        self.defaults = defaults
 
     def path(self, path: Path) -> Analysis | Diagnostic:
         """Analyse the spec at a path; a diagnostic if it cannot be read."""
@@ -79,10 +85,10 @@ class Analyzer:
         """Analyse a parsed spec."""
         log = DiagnosticLog()
         environment = self.environments.read(parsed, log)
-        settings = settings_of([environment.headers], {}, DiagnosticLog(), self.overrides)
+        settings = settings_of([environment.headers], {}, DiagnosticLog(), self.overrides, self.defaults)
         scenarios: tuple[Scenario, ...] = ()
         if not parsed.log.has_errors:
-            scenarios = _FileAnalysis(environment, parsed, log, self.overrides).run()
+            scenarios = _FileAnalysis(environment, parsed, log, self.overrides, self.defaults).run()
         if log.has_errors:
             scenarios = ()
         return Analysis(
@@ -94,12 +100,18 @@ class _FileAnalysis:
     """The scenarios of one file; private to this module."""
 
     def __init__(
-        self, environment: Environment, parsed: ParsedFile, log: DiagnosticLog, overrides: Settings | None
+        self,
+        environment: Environment,
+        parsed: ParsedFile,
+        log: DiagnosticLog,
+        overrides: Settings | None,
+        defaults: Settings | None,
     ) -> None:
         self.environment = environment
         self.parsed = parsed
         self.log = log
         self.overrides = overrides
+        self.defaults = defaults
         self.known: set[ObjectKey] = set(environment.objects)
         self.used: set[ObjectKey] = set()
         self.titles: dict[str, Span] = {}
@@ -108,7 +120,7 @@ class _FileAnalysis:
 
     def run(self) -> tuple[Scenario, ...]:
         # Gates are checked once for the file, so that a file without scenarios is checked too.
-        settings_of([self.environment.headers], {}, self.log, self.overrides)
+        settings_of([self.environment.headers], {}, self.log, self.overrides, self.defaults)
         scenarios: list[Scenario] = []
         for node in self.environment.scenarios:
             for bindings in self._rows(node):
@@ -193,7 +205,7 @@ class _FileAnalysis:
             return None
         self.titles[title] = node.title.span
         headers = {item.keyword: item for item in node.body.statements if isinstance(item, n.Header)}
-        settings = settings_of([self.environment.headers, headers], bindings, self.log, self.overrides)
+        settings = settings_of([self.environment.headers, headers], bindings, self.log, self.overrides, self.defaults)
         elaborator = self._elaborate(node, bindings)
         self.known.update(elaborator.scope.objects)
         self.used.update(elaborator.scope.used)

@@ -38,10 +38,10 @@ def render_json(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:
             "code": item.code,
             "severity": item.severity,
             "message": item.message,
-            **_json_place(item.span),
+            **json_place(item.span),
             "label": item.label,
             "expected": list(item.expected),
-            "related": [{"message": related.message, **_json_place(related.span)} for related in item.related],
+            "related": [{"message": related.message, **json_place(related.span)} for related in item.related],
             "help": item.help,
         }
         for item in diagnostics
@@ -64,7 +64,8 @@ def summary_line(diagnostics: Sequence[Diagnostic]) -> str:
     return ", ".join(parts) or "no errors"
 
 
-def _json_place(span: Span | None) -> dict[str, Any]:
+def json_place(span: Span | None) -> dict[str, Any]:
+    """File, start and end of a place as JSON values; all None where there is none."""
     if span is None:
         return {"file": None, "start": None, "end": None}
     start, end = span.source.position(span.start), span.source.position(span.end)
