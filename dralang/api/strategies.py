@@ -189,6 +189,9 @@ def _node_objection(new: ResourceSlice, device: Device, nodes: tuple[Node, ...])
 class _Class(_WithGeneration):
     covered_name = True
 
+    def name_errors(self, name: str) -> tuple[str, ...]:
+        return dns_subdomain_errors(name, "bytes")
+
     def on_create(self, new: DeviceClass, situation: Situation) -> Kind:
         return super().on_create(gated.gated_class(new, None, situation.context.gates), situation)
 

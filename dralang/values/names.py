@@ -6,6 +6,7 @@ Source: k8s.io/apimachinery/pkg/api/validate/content (1.37).
 """
 
 import re
+from typing import Literal
 
 LABEL_MAX_LENGTH = 63
 SUBDOMAIN_MAX_LENGTH = 253
@@ -13,6 +14,8 @@ LABEL_KEY_MAX_LENGTH = 63
 LABEL_VALUE_MAX_LENGTH = 63
 
 Errors = tuple[str, ...]
+Unit = Literal["bytes", "characters"]
+"""What a text says it counts; bytes are meant in any case."""
 
 _DNS_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _DNS_SUBDOMAIN = _DNS_LABEL + r"(\." + _DNS_LABEL + ")*"
@@ -37,24 +40,25 @@ def byte_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def max_length_error(limit: int) -> str:
+def max_length_error(limit: int, unit: Unit = "bytes") -> str:
     """The text for a string that is too long."""
-    return f"must be no more than {limit} bytes"
+    return f"must be no more than {limit} {unit}"
 
 
 EMPTY_ERROR = "must be non-empty"
 
 
 def _format_error(text: str, pattern: str, *examples: str) -> str:
-    shown = " or ".join(f"'{example}'," for example in examples)
-    return f"{text} (e.g. {shown} regex used for validation is '{pattern}')"
+    # The two spaces are those of the original.
+    shown = " or ".join(f"'{example}', " for example in examples)
+    return f"{text} (e.g. {shown}regex used for validation is '{pattern}')"
 
 
-def dns_label_errors(text: str) -> Errors:
+def dns_label_errors(text: str, unit: Unit = "characters") -> Errors:
     """For a label: at most 63 of ``a-z``, ``0-9`` and inner ``-``."""
     if len(text) <= LABEL_MAX_LENGTH and _dns_label.fullmatch(text):
         return ()
-    errors = [max_length_error(LABEL_MAX_LENGTH)] if byte_length(text) > LABEL_MAX_LENGTH else []
+    errors = [max_length_error(LABEL_MAX_LENGTH, unit)] if byte_length(text) > LABEL_MAX_LENGTH else []
     if not _dns_label.fullmatch(text):
         if _dns_subdomain.fullmatch(text):
             errors.append("must not contain dots")
@@ -71,12 +75,12 @@ def dns_label_errors(text: str) -> Errors:
     return tuple(errors)
 
 
-def dns_subdomain_errors(text: str, *, caseless: bool = False) -> Errors:
+def dns_subdomain_errors(text: str, unit: Unit = "characters", *, caseless: bool = False) -> Errors:
     """For labels joined by dots, at most 253 in all; upper case counts as lower case if ``caseless``."""
     pattern = _dns_subdomain_caseless if caseless else _dns_subdomain
     if len(text) <= SUBDOMAIN_MAX_LENGTH and pattern.fullmatch(text):
         return ()
-    errors = [max_length_error(SUBDOMAIN_MAX_LENGTH)] if byte_length(text) > SUBDOMAIN_MAX_LENGTH else []
+    errors = [max_length_error(SUBDOMAIN_MAX_LENGTH, unit)] if byte_length(text) > SUBDOMAIN_MAX_LENGTH else []
     if not pattern.fullmatch(text):
         kind = "an RFC 1123 subdomain" if caseless else "a lowercase RFC 1123 subdomain"
         case = "" if caseless else "lower case "

@@ -172,6 +172,13 @@ class Quantity(Struct, frozen=True, eq=False):
             return self
         return _make(_divide_up(self.mantissa, _power(scale - self.scale)), scale, self.format, big=self.big)
 
+    def decimal_text(self) -> str:
+        """The digits with a decimal point and no suffix, trailing zeros as they come out of reading (``1.500``)."""
+        if self.scale >= 0:
+            return _digits(self.mantissa * _power(self.scale))
+        digits = _digits(abs(self.mantissa)).rjust(1 - self.scale, "0")
+        return f"{'-' if self.mantissa < 0 else ''}{digits[: self.scale]}.{digits[self.scale :]}"
+
     def approximate_float(self) -> float:
         """The nearest floating point number, for the CEL function that asks for one."""
         try:

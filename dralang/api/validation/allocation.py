@@ -149,10 +149,10 @@ def binding_parameters(binding: tuple[str, ...], failure: tuple[str, ...], path:
             out.append(invalid(f"{failure_path}[{index}]", name, text))
     if not binding:
         text = "bindingConditions are required to use bindingFailureConditions"
-        out.append(invalid(ready_path, binding, text))
+        out.append(invalid(ready_path, None, text))
     if not failure:
         text = "bindingFailureConditions are required to use bindingConditions"
-        out.append(invalid(failure_path, failure, text))
+        out.append(invalid(failure_path, None, text))
 
 
 def skipped_operations(operations: tuple[str, ...], path: str, out: Errors) -> None:
@@ -169,7 +169,7 @@ def _device_status(device: AllocatedDeviceStatus, allocated: set[DeviceId], path
     if device.share_id is not None:
         formats.uuid(device.share_id, f"{path}.shareID", out, covered=True)
     if device_id(device) not in allocated:
-        shown = "/".join(part for part in device_id(device) if part)
+        shown = dict(zip(("Driver", "Pool", "Device", "ShareID"), device_id(device), strict=True))
         out.append(invalid(path, shown, "must be an allocated device in the claim"))
     if len(device.conditions) > limits.DEVICE_STATUS_MAX_CONDITIONS:
         here = f"{path}.conditions"

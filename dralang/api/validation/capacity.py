@@ -60,17 +60,13 @@ def _valid_values(
 
 def _repeated_values(values: tuple[Quantity, ...], path: str, context: ValidationContext, out: Errors) -> None:
     fractional = context.gates.enabled("DRAFractionalCapacityRange")
-    seen: set[object] = set()
+    seen: set[str] = set()
     for index, value in enumerate(values):
-        key: object = _decimal_key(value) if fractional else value.value()
+        # `1` and `1000m` differ as decimal texts, `1e3` and `1000` do not.
+        key = value.decimal_text() if fractional else str(value.value())
         if key in seen:
-            out.append(duplicate(f"{path}[{index}]", value))
+            out.append(duplicate(f"{path}[{index}]", key))
         seen.add(key)
-
-
-def _decimal_key(value: Quantity) -> tuple[int, int]:
-    """Equal for equal decimal texts: `1` and `1000m` differ, `1e3` and `1000` do not."""
-    return (value.mantissa * 10 ** min(value.scale, 1000), 0) if value.scale > 0 else (value.mantissa, value.scale)
 
 
 class _Range:

@@ -95,8 +95,8 @@ _COUNT = Rules(minimum=0)
 _REQUIRED = Rules(required=True)
 _REQUIRED_COUNT = Rules(required=True, minimum=0)
 _IMMUTABLE = Rules(immutable=True)
-_COUNTERS = Rules(required=True, each_key=formats.label, beta=True)
-_COUNTER_SET_NAME = Rules(required=True, check=formats.label, beta=True)
+_COUNTERS = Rules(required=True, each_key=formats.short_name, beta=True)
+_COUNTER_SET_NAME = Rules(required=True, check=formats.short_name, beta=True)
 _PARTITION_TYPE = Rules(gate="DRAPartitionableDevicesType", check=formats.strict_fully_qualified_name)
 
 _CLAIM_RULES: dict[type[ApiType], TypeRules] = {
@@ -114,7 +114,7 @@ _CLAIM_RULES: dict[type[ApiType], TypeRules] = {
     ),
     DeviceSubRequest: TypeRules(
         {
-            "device_class_name": Rules(required=True, check=formats.subdomain, beta=True),
+            "device_class_name": Rules(required=True, check=formats.long_name, beta=True),
             "selectors": _SELECTORS,
             "allocation_mode": _enum(ALLOCATION_MODES),
             "derived_attributes": _DERIVED,
@@ -244,7 +244,7 @@ _POOL_RULES: dict[type[ApiType], TypeRules] = {
             "allocated_devices": _COUNT,
             "available_devices": _COUNT,
             "unavailable_devices": _COUNT,
-            "node_name": Rules(check=formats.subdomain),
+            "node_name": Rules(check=formats.long_name),
             "validation_error": Rules(max_bytes=limits.POOL_STATUS_ERROR_MAX_LENGTH),
             "partition_summary": Rules(max_items=limits.POOL_STATUS_MAX_PARTITION_TYPES, keys=("attribute", "type")),
         }
@@ -265,13 +265,13 @@ _POOL_RULES: dict[type[ApiType], TypeRules] = {
 }
 
 _PRIORITY = Rules(immutable=True, maximum=limits.HIGHEST_USER_PRIORITY)
-_PRIORITY_CLASS = Rules(immutable=True, check=formats.subdomain)
+_PRIORITY_CLASS = Rules(immutable=True, check=formats.long_name)
 _PREEMPTION = Rules(immutable=True, gate="PodGroupPreemptionPolicy", enum=("PreemptLowerPriority", "Never"))
 _TOPOLOGY = Rules(immutable=True, gate="TopologyAwareWorkloadScheduling")
 _CLAIMS = Rules(immutable=True, max_items=limits.POD_GROUP_MAX_CLAIMS, keys=("name",))
 _TEMPLATES = Rules(max_items=limits.WORKLOAD_MAX_TEMPLATES, keys=("name",), fixed_items=True)
-_NAME = Rules(required=True, check=formats.label)
-_CLAIM_NAME = Rules(check=formats.subdomain)
+_NAME = Rules(required=True, check=formats.short_name)
+_CLAIM_NAME = Rules(check=formats.long_name)
 _AT_LEAST_ONE = Rules(required=True, minimum=1)
 _POLICY = TypeRules({"basic": _IMMUTABLE, "gang": Rules(no_toggle=True)}, Union(("basic", "gang")))
 _MODE = TypeRules({}, Union(("single", "all")))
@@ -279,7 +279,7 @@ _MODE = TypeRules({}, Union(("single", "all")))
 _GROUP_RULES: dict[type[ApiType], TypeRules] = {
     PodGroupSpec: TypeRules(
         {
-            "parent_composite_pod_group_name": Rules(immutable=True, gate="CompositePodGroup", check=formats.subdomain),
+            "parent_composite_pod_group_name": Rules(immutable=True, gate="CompositePodGroup", check=formats.long_name),
             "workload_ref": _IMMUTABLE,
             "scheduling_constraints": _TOPOLOGY,
             "resource_claims": _CLAIMS,
@@ -330,7 +330,7 @@ _GROUP_RULES: dict[type[ApiType], TypeRules] = {
     DisruptionMode: _MODE,
     CompositeDisruptionMode: _MODE,
     WorkloadReference: TypeRules(
-        {"workload_name": Rules(required=True, check=formats.subdomain), "template_name": _NAME}
+        {"workload_name": Rules(required=True, check=formats.long_name), "template_name": _NAME}
     ),
     WorkloadSpec: TypeRules(
         {
@@ -347,7 +347,7 @@ _GROUP_RULES: dict[type[ApiType], TypeRules] = {
     ),
     WorkloadObjectReference: TypeRules(
         {
-            "api_group": Rules(check=formats.subdomain),
+            "api_group": Rules(check=formats.long_name),
             "kind": Rules(required=True, check=formats.path_segment),
             "name": Rules(required=True, check=formats.path_segment),
         }

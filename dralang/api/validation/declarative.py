@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from dralang.api.base import ApiType
+from dralang.api.encode import to_json
 from dralang.api.schema import FieldSchema, fields_of
 from dralang.api.validation.equality import semantically_equal
 from dralang.api.validation.errors import (
@@ -249,7 +250,8 @@ class _Walk:
             for index, element in enumerate(value):
                 mark = key(element)
                 if mark in seen:
-                    self.out.append(duplicate(f"{path}[{index}]", element))
+                    shown = to_json(element) if isinstance(element, ApiType) else element
+                    self.out.append(duplicate(f"{path}[{index}]", shown))
                 seen.add(mark)
         track = key if rules.tracked and self.update and before else None
         old_elements = {} if track is None else {track(element): element for element in reversed(before)}

@@ -11,6 +11,9 @@ from msgspec import Struct
 
 from dralang.api.base import ApiType
 from dralang.api.encode import to_json
+from dralang.api.meta import ObjectMeta, OwnerReference
+from dralang.api.schema import fields_of
+from dralang.values.names import Unit
 from dralang.values.quantity import Quantity
 
 REQUIRED = "FieldValueRequired"
@@ -69,19 +72,48 @@ Errors: TypeAlias = list[FieldError]
 
 
 def _go_value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if value is None:
-        return "null"
-    if isinstance(value, str | Quantity):
-        return json.dumps(str(value), ensure_ascii=False)
+    """A value as the server prints it."""
+    return json.dumps(_go_json(value), ensure_ascii=False, separators=(",", ":"))
+
+
+# Where a field of the server's own types is not named like the JSON field with a large first letter.
+_GO_NAMES = {
+    "apiGroup": "APIGroup",
+    "bool": "BoolValue",
+    "bools": "BoolValues",
+    "cel": "CEL",
+    "int": "IntValue",
+    "ints": "IntValues",
+    "ips": "IPs",
+    "string": "StringValue",
+    "strings": "StringValues",
+    "uid": "UID",
+    "version": "VersionValue",
+    "versions": "VersionValues",
+}
+
+
+def _go_json(value: Any) -> Any:
+    """Handwritten checks see the server's own types, whose fields have no JSON names; metadata has them."""
+    if isinstance(value, ObjectMeta | OwnerReference):
+        return to_json(value)
     if isinstance(value, ApiType):
-        value = to_json(value)
-    elif isinstance(value, tuple):
-        value = [to_json(element) if isinstance(element, ApiType) else element for element in value]
-    elif isinstance(value, Mapping):
-        value = dict(value)
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+        shown: dict[str, Any] = {}
+        for field in fields_of(type(value)).values():
+            content = getattr(value, field.attribute)
+            if isinstance(content, ObjectMeta):
+                shown |= to_json(content)
+            else:
+                empty = field.shape in {"list", "map"} and not content
+                shown[_GO_NAMES.get(field.json, field.json[0].upper() + field.json[1:])] = (
+                    None if empty else _go_json(content)
+                )
+        return shown
+    if isinstance(value, tuple):
+        return [_go_json(element) for element in value]
+    if isinstance(value, Mapping):
+        return {name: _go_json(entry) for name, entry in value.items()}
+    return str(value) if isinstance(value, Quantity) else value
 
 
 def required(field: str, detail: str = "", *, covered: bool = False) -> FieldError:
@@ -105,9 +137,9 @@ def not_supported(field: str, value: Any, known: tuple[str, ...], *, covered: bo
     return FieldError(NOT_SUPPORTED, field, f"supported values: {listed}" if known else "", value, covered)
 
 
-def too_long(field: str, limit: int, *, covered: bool = False) -> FieldError:
-    """A text has more bytes than the limit."""
-    return FieldError(TOO_LONG, field, f"may not be more than {limit} bytes", covered=covered)
+def too_long(field: str, limit: int, unit: Unit = "bytes", *, covered: bool = False) -> FieldError:
+    """A text is longer than the limit."""
+    return FieldError(TOO_LONG, field, f"may not be more than {limit} {unit}", covered=covered)
 
 
 def too_many(field: str, count: int, limit: int, *, covered: bool = False) -> FieldError:

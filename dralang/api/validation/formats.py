@@ -27,8 +27,8 @@ _CIDR_TEXT = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db
 _REASON = re.compile("[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?", re.ASCII)
 _REASON_TEXT = (
     "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric "
-    "characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name', or 'MY_NAME', or "
-    "'MyName', or 'ReasonA,ReasonB', or 'ReasonA:ReasonB', "
+    "characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or "
+    "'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', "
     "regex used for validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')"
 )
 
@@ -43,9 +43,19 @@ def subdomain(name: str, path: str, out: Errors, *, covered: bool = False) -> No
     out += [invalid(path, name, text, covered=covered) for text in dns_subdomain_errors(name)]
 
 
+def short_name(name: str, path: str, out: Errors) -> None:
+    """A DNS label, with the texts of the declarative rule."""
+    out += [invalid(path, name, text) for text in dns_label_errors(name, "bytes")]
+
+
+def long_name(name: str, path: str, out: Errors) -> None:
+    """A DNS subdomain, with the texts of the declarative rule."""
+    out += [invalid(path, name, text) for text in dns_subdomain_errors(name, "bytes")]
+
+
 def subdomain_caseless(name: str, path: str, out: Errors) -> None:
     """A DNS subdomain in any case."""
-    out += [invalid(path, name, text) for text in dns_subdomain_errors(name, caseless=True)]
+    out += [invalid(path, name, text) for text in dns_subdomain_errors(name, "bytes", caseless=True)]
 
 
 def label_key(name: str, path: str, out: Errors, *, covered: bool = False) -> None:
@@ -87,7 +97,7 @@ def segmented_pool_name(name: str, path: str, out: Errors) -> None:
         if not part:
             out.append(invalid(path, name, f"segment {number}: must not be empty"))
         else:
-            out += [invalid(path, part, f"segment {number}: {text}") for text in dns_subdomain_errors(part)]
+            out += [invalid(path, part, f"segment {number}: {text}") for text in dns_subdomain_errors(part, "bytes")]
 
 
 def c_identifier(name: str, path: str, out: Errors, *, covered: bool = False) -> None:
@@ -138,7 +148,7 @@ def strict_fully_qualified_name(name: str, path: str, out: Errors) -> None:
         else:
             if byte_length(parts[0]) > limits.DEVICE_MAX_DOMAIN_LENGTH:
                 out.append(too_long(path, limits.DEVICE_MAX_DOMAIN_LENGTH))
-            out += [invalid(path, parts[0], f"prefix: {text}") for text in dns_subdomain_errors(parts[0])]
+            out += [invalid(path, parts[0], f"prefix: {text}") for text in dns_subdomain_errors(parts[0], "bytes")]
         if not parts[1]:
             out.append(invalid(path, "", "name must not be empty"))
         else:
@@ -150,7 +160,7 @@ def caseless_driver_name(name: str, path: str, out: Errors) -> None:
     subdomain_caseless(name, path, out)
     # This rule counts characters, not bytes.
     if len(name) > limits.DRIVER_NAME_MAX_LENGTH:
-        out.append(too_long(path, limits.DRIVER_NAME_MAX_LENGTH))
+        out.append(too_long(path, limits.DRIVER_NAME_MAX_LENGTH, "characters"))
 
 
 def path_segment(name: str, path: str, out: Errors) -> None:

@@ -110,7 +110,7 @@ def _place(spec: ResourceSliceSpec, out: Errors) -> None:
         terms = spec.node_selector.node_selector_terms
         if len(terms) != 1:
             text = "must have exactly one node selector term"
-            out.append(invalid("spec.nodeSelector.nodeSelectorTerms", terms, text))
+            out.append(invalid("spec.nodeSelector.nodeSelectorTerms", terms or None, text))
     for name, flag in (("allNodes", spec.all_nodes), ("perDeviceNodeSelection", spec.per_device_node_selection)):
         if flag:
             given.append(f"`{name}`")
