@@ -72,7 +72,8 @@ class Attempt:
             if search.run():
                 return self._allocated(search, steps, node, first_share)
         except AttemptError as error:
-            return NodeError(error.message) if error.node_only else FatalError(error.message)
+            quirks = (error.quirk,) if profile.has(error.quirk) else ()
+            return NodeError(error.message) if error.node_only else FatalError(error.message, quirks)
         except BudgetError:
             return GaveUp(self._budget)
         if any(pool.invalid for pool in view.bad_pools) and "skipped bad pools" not in profile.lacks:

@@ -229,9 +229,9 @@ class AttemptState:
             self._return_share(placement, placement.amounts)
         if not device.shareable:
             if placement.plan.admin:
-                del self._admin_marks[device][placement.claim]
+                self._admin_marks.get(device, {}).pop(placement.claim, None)
             else:
-                self._marks.pop(device)
+                self._marks.pop(device, None)
         self._unconstrain(placement, placement.constrained)
         if not (self._leaks and device.shareable):
             self._give_back(placement)

@@ -273,14 +273,9 @@ class Inventory:
         view = self._views[name] = self._look(node)
         return view
 
-    def groups(self) -> Iterator[PoolGroup]:
-        """All pools of the cluster, sorted by driver and name."""
-        for id_ in sorted(self._groups):
-            yield self._groups[id_]
-
-    def group(self, id_: PoolId) -> PoolGroup | None:
-        """The slices of one pool."""
-        return self._groups.get(id_)
+    def groups_for(self, node: Node) -> list[PoolGroup]:
+        """The pools with a slice for the node or for nodes in general, sorted by driver and name."""
+        return sorted(self._groups_for(node.metadata.name), key=lambda group: group.id)
 
     def slices(self) -> list[ResourceSlice]:
         """All slices, in listing order."""

@@ -125,7 +125,7 @@ class PoolGroup:
         known = self._by_node.get(node.metadata.name)
         if known is not None and (known[0] is node or known[0].metadata.labels == node.metadata.labels):
             return known[1]
-        relevant = self._relevant(node)
+        relevant = self.relevant(node)
         pool: Pool | None = None
         if relevant:
             key = tuple(place for place, _ in relevant)
@@ -138,8 +138,12 @@ class PoolGroup:
         self._by_node[node.metadata.name] = (node, pool)
         return pool
 
-    def _relevant(self, node: Node) -> list[Placed]:
-        """The node's relevant slices of the newest generation among them, in the order in which they are read."""
+    def relevant(self, node: Node) -> list[Placed]:
+        """The node's relevant slices of the newest generation among them, in the order in which they are read.
+
+        Raises:
+            GatherError: a node selector cannot be used.
+        """
         result: list[Placed] = []
         late: list[Placed] = []
         for rank, place, slice_ in self._for_node(node.metadata.name):
@@ -162,7 +166,7 @@ class PoolGroup:
         for place, slice_ in self.placed:
             own = slice_.api.spec.node_name or ""
             general = not own or (counters_anywhere and bool(slice_.api.spec.shared_counters))
-            if (general or own == name) and not self._ignored(slice_):
+            if (general or own == name) and not self.ignores(slice_):
                 result.append((int(general) if ranked else 0, place, slice_))
         result.sort(key=lambda entry: entry[:2])
         return result
@@ -172,7 +176,8 @@ class PoolGroup:
         """Slices with binding conditions come last inside their pool."""
         return "sorted slices" in self.profile.lacks and "late pools" not in self.profile.lacks
 
-    def _ignored(self, slice_: PreparedSlice) -> bool:
+    def ignores(self, slice_: PreparedSlice) -> bool:
+        """Whether a slice is not looked at, because it needs a feature that is off."""
         features = self.profile.features
         spec = slice_.api.spec
         if not features.partitionable_devices:

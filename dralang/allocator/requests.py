@@ -27,7 +27,10 @@ RESULTS_LIMIT = 32
 """Devices in the allocation of one claim."""
 
 
-MISSING_KEY_HINT = ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields"
+MISSING_KEY_HINT = (
+    ". consider using CEL optional chaining (.? followed by orValue()) "
+    "or guarding the check with has() for optional fields"
+)
 """What Kubernetes adds when an expression reads a key that a device does not have."""
 
 
