@@ -9,16 +9,14 @@ from typing import Final, NamedTuple
 from dralang.cel import types
 from dralang.cel.sizes import (
     MAX,
-    NOWHERE,
     ONE,
     REGEX_FACTOR,
     STRING_FACTOR,
     UNKNOWN,
-    Shape,
     Size,
+    Way,
     by_factor,
     capped,
-    element_of,
     fixed,
 )
 from dralang.cel.tree import Literal, Node
@@ -32,7 +30,7 @@ class Operand(NamedTuple):
 
     node: Node
     size: Size | None
-    shape: Shape | None
+    way: Way
 
     def known(self) -> Size:
         """The size, or that nothing is known."""
@@ -61,8 +59,8 @@ def _elements(target: Operand | None, function: str) -> CallCost | None:
     if params:
         cost = 1
         if params[0].kind in {"string", "bytes"}:
-            shape = None if target.shape is None else element_of(target.shape)
-            size = UNKNOWN if shape is None or shape is NOWHERE else Size(0, shape.most)
+            shape = target.way.items()
+            size = UNKNOWN if shape is None else Size(0, shape.most)
             cost = capped(cost + size.cost(STRING_FACTOR))
         return capped(target.known().most * cost), None
     if function == "includes":
@@ -126,8 +124,8 @@ def _join(target: Operand | None, args: list[Operand]) -> CallCost | None:
     made = fixed(0)
     items = target.known()
     if target.node.type.params:
-        shape = None if target.shape is None else element_of(target.shape)
-        made = items.times(UNKNOWN if shape is None or shape is NOWHERE else Size(0, shape.most))
+        shape = target.way.items()
+        made = items.times(UNKNOWN if shape is None else Size(0, shape.most))
     if args:
         made = made + args[0].known().times(Size(max(items.least - 1, 0), max(items.most - 1, 0)))
     return made.cost(STRING_FACTOR), made

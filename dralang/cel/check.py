@@ -160,7 +160,9 @@ class Checker:
             result = target.params[1]
         elif kind == "struct":
             found = self.scope.device_fields.get(field) if target is types.DEVICE else None
-            if found is None:
+            if target is not types.DEVICE:
+                self.issues.add(node.pos, f"unexpected failed resolution of '{target.name}'")
+            elif found is None:
                 self.issues.add(node.pos, f"undefined field '{field}'")
             else:
                 result = found

@@ -7,20 +7,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from dralang.cel.callcost import Operand, call_cost
-from dralang.cel.sizes import (
-    DEVICE,
-    MAX,
-    NOWHERE,
-    ONE,
-    UNKNOWN,
-    Shape,
-    Size,
-    capped,
-    element_of,
-    field_of,
-    fixed,
-    key_of,
-)
+from dralang.cel.sizes import MAX, NO_WAY, ONE, UNKNOWN, Size, Way, capped, fixed, way_from
 from dralang.cel.tree import Call, Comprehension, Ident, ListLiteral, Literal, MapLiteral, Message, Node, Select
 from dralang.cel.types import Type
 
@@ -44,7 +31,7 @@ class _Entries(NamedTuple):
 class _Local(NamedTuple):
     """What is known of a variable."""
 
-    shape: Shape | None
+    way: Way
     size: Size | None
     entries: _Entries | None
 
@@ -60,7 +47,7 @@ class Estimator:
 
     def __init__(self, minor: int) -> None:
         self.minor = minor
-        self.shapes: dict[int, Shape] = {}
+        self.ways: dict[int, Way] = {}
         self.sizes: dict[int, Size] = {}
         self.entries: dict[int, _Entries] = {}
         self.locals: dict[str, list[_Local]] = {}
@@ -85,12 +72,12 @@ class Estimator:
         stack = self.locals.get(name)
         return stack[-1] if stack else None
 
-    def _shape(self, node: Node) -> Shape | None:
+    def _way(self, node: Node) -> Way:
         if type(node) is Ident:
             local = self._local(node.name)
             if local is not None:
-                return local.shape
-        return self.shapes.get(id(node))
+                return local.way
+        return self.ways.get(id(node), NO_WAY)
 
     def size(self, node: Node) -> Size | None:
         """The size of a node's value, if anything is known of it."""
@@ -105,8 +92,8 @@ class Estimator:
             return fixed(len(node.elements))
         if type(node) is MapLiteral:
             return fixed(len(node.entries))
-        shape = self._shape(node)
-        if shape is not None and shape is not NOWHERE:
+        shape = self._way(node).shape()
+        if shape is not None:
             found = Size(0, shape.most)
             self.sizes[key] = found
             return found
@@ -131,17 +118,13 @@ class Estimator:
         return found
 
     def _operand(self, node: Node) -> Operand:
-        return Operand(node, self.size(node), self._shape(node))
+        return Operand(node, self.size(node), self._way(node))
 
     # Nodes
 
     def _ident(self, node: Ident) -> int:
         local = self._local(node.name)
-        if local is not None:
-            if local.shape is not None:
-                self.shapes[id(node)] = local.shape
-        else:
-            self.shapes[id(node)] = DEVICE if node.name.removeprefix(".") == "device" else NOWHERE
+        self.ways[id(node)] = way_from(node.name.removeprefix(".")) if local is None else local.way
         return 1
 
     def _select(self, node: Select) -> int:
@@ -150,7 +133,7 @@ class Estimator:
             return total
         if node.operand.type.kind in {"map", "struct", "param"}:
             total = capped(total + 1)
-        self.shapes[id(node)] = field_of(self._shape(node.operand), node.field)
+        self.ways[id(node)] = self._way(node.operand).extended(node.field)
         return total
 
     def _list(self, node: ListLiteral) -> int:
@@ -205,7 +188,8 @@ class Estimator:
             if overload in {"index_list", "index_map"}:
                 entries = self._entries_of(args[0].node)
                 result = None if entries is None else entries.value
-                self.shapes[id(node)] = element_of(self._shape(args[0].node))
+                name = "@items" if overload == "index_list" else "@values"
+                self.ways[id(node)] = self._way(args[0].node).extended(name)
             if result is None:
                 result = self.size(node)
         if result is not None:
@@ -247,22 +231,22 @@ class Estimator:
     def _push_iteration(self, node: Comprehension) -> None:
         ranged = node.iter_range
         entries = self._entries_of(ranged)
-        shape = self._shape(ranged)
+        way = self._way(ranged)
         kind = ranged.type.kind if entries is None else entries.kind
         key = None if entries is None else entries.key
         value = None if entries is None else entries.value
         if node.iter_var2:
-            # The indices of a list are looked up as if they were a field.
-            keys = field_of(shape, "@indices") if kind == "list" else key_of(shape)
+            keys = way.extended("@indices" if kind == "list" else "@keys")
             self._push(node.iter_var, _Local(keys, key, None))
-            self._push(node.iter_var2, _Local(element_of(shape), value, None))
+            values = way.extended("@items" if kind == "list" else "@values")
+            self._push(node.iter_var2, _Local(values, value, None))
         elif kind == "list":
-            self._push(node.iter_var, _Local(element_of(shape), value, None))
+            self._push(node.iter_var, _Local(way.extended("@items"), value, None))
         else:
-            self._push(node.iter_var, _Local(key_of(shape), key, None))
+            self._push(node.iter_var, _Local(way.extended("@keys"), key, None))
 
     def _push_value(self, name: str, node: Node) -> None:
-        self._push(name, _Local(self._shape(node), self.size(node), self._entries_of(node)))
+        self._push(name, _Local(self._way(node), self.size(node), self._entries_of(node)))
 
     def _comprehension(self, node: Comprehension) -> int:
         total = self.cost(node.iter_range) + self.cost(node.accu_init)

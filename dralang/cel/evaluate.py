@@ -12,7 +12,21 @@ from dralang.cel.interpret import Observer, Run
 from dralang.cel.operators import go_type, is_map, type_name
 from dralang.cel.program import Compiled
 from dralang.cel.times import Duration, Timestamp
-from dralang.cel.values import Abort, CelError, Optional, Semver, TypeValue, Uint, Value
+from dralang.cel.values import (
+    Abort,
+    CelError,
+    Cidr,
+    DomainMap,
+    Ip,
+    Optional,
+    QuantityResult,
+    Semver,
+    TypeValue,
+    Uint,
+    Url,
+    Value,
+)
+from dralang.values.quantity import Quantity
 
 
 class EvaluationError(Exception):
@@ -109,12 +123,17 @@ _GO_KINDS: Final[dict[type, str]] = {
     Duration: "time.Duration",
     Timestamp: "time.Time",
     tuple: "[]ref.Val",
+    Quantity: "*resource.Quantity",
+    QuantityResult: "*resource.Quantity",
+    Url: "*url.URL",
+    Ip: "netip.Addr",
+    Cidr: "netip.Prefix",
+    DomainMap: "map[string]interface {}",
+    dict: "map[ref.Val]ref.Val",
 }
 
 
 def _go_kind(value: Value) -> str:
-    if is_map(value):
-        return "map[ref.Val]ref.Val"
     return _GO_KINDS.get(type(value), go_type(value))
 
 
@@ -127,7 +146,10 @@ def as_attribute(value: Value) -> DeviceAttribute:
     Raises:
         EvaluationError: it is none of the types an attribute may have.
     """
-    while type(value) is Optional and value.has_value:
+    wrapped = type(value) is Optional
+    while type(value) is Optional:
+        if not value.has_value:
+            raise EvaluationError("unsupported CEL return type: <nil>")
         value = value.value
     kind = type(value)
     if kind is bool:
@@ -138,7 +160,9 @@ def as_attribute(value: Value) -> DeviceAttribute:
         return DeviceAttribute(string=value)
     if kind is Semver:
         return DeviceAttribute(version=str(value))
-    if kind is tuple:
+    if kind is TypeValue:
+        return DeviceAttribute(string=value.name)
+    if kind is tuple and not wrapped:
         return _list_attribute(value)
     raise EvaluationError(f"unsupported CEL return type: {_go_kind(value)}")
 

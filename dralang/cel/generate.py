@@ -113,7 +113,7 @@ class Generator(CallGenerator):
                 code = self.emit(last)
                 write.line(f"if {error} is None:")
                 with write.block():
-                    self._return(code)
+                    write.line(f"return {code.text if code.kind == 'bool' else f'truth({code.text})'}")
             self._term(last, decisive=decisive, error=error, leave=f"return {decisive}")
             write.line(f"if {error} is not None: raise {error}")
             write.line(f"return {not decisive}")

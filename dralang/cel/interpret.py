@@ -426,10 +426,10 @@ class Planner:
                         )
                         break
                     if not value.has_value:
-                        items.pop(key, None)
+                        items.pop(op.map_key(key), None)
                         continue
                     value = value.value
-                items[key] = value
+                items[op.map_key(key)] = value
             run.add(30)
             return result
 

@@ -56,6 +56,19 @@ def _string_test(test: Callable[[str, str], bool]) -> Implementation:
     return call
 
 
+def _sort(items: Value) -> Value:
+    if type(items) is not tuple:
+        raise CelError("no such overload" if type(items) in {str, Timestamp, Duration} else "no such overload: sort")
+    return lists.sort(items)
+
+
+def _sort_by(items: Value, keys: Value) -> Value:
+    if type(items) is not tuple or type(keys) is not tuple:
+        receiver = type(items) in {str, Timestamp, Duration}
+        raise CelError("no such overload" if receiver else "no such overload: @sortByAssociatedKeys")
+    return lists.sort_by_keys(items, keys)
+
+
 def _not_strictly_false(value: Value) -> bool:
     return value if type(value) is bool else True
 
@@ -104,6 +117,8 @@ SINGLETONS: Final[dict[str, Implementation]] = {
     "dyn": lambda value: value,
     "@not_strictly_false": _not_strictly_false,
     "flatten": lambda *args: lists.checked_flatten(*args) if len(args) == 1 else lists.checked_flatten_to(*args),
+    "sort": _sort,
+    "@sortByAssociatedKeys": _sort_by,
     "or": _prefer("or"),
     "orValue": _prefer("orValue"),
 }
@@ -126,8 +141,6 @@ def _sorting(name: str) -> Implementation:
         "isSorted": lists.is_sorted,
         "max": lists.largest,
         "min": lists.smallest,
-        "sort": lists.sort,
-        "@sortByAssociatedKeys": lists.sort_by_keys,
     }[name]
 
 
@@ -236,7 +249,7 @@ _GETTERS: Final = frozenset(
         "getMilliseconds",
     }
 )
-_TEMPLATED: Final = frozenset({"isSorted", "sum", "max", "min", "sort", "@sortByAssociatedKeys"})
+_TEMPLATED: Final = frozenset({"isSorted", "sum", "max", "min"})
 
 
 def _constant_format(name: str) -> Implementation:

@@ -510,6 +510,31 @@ def contained_in_constants(value: Value, constants: tuple[Value, ...]) -> bool:
     return any(same(value, constant) for constant in constants)
 
 
+class OpaqueKey:
+    """A list or map as the key of a map: in Go a pointer, so no other key is equal to it."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+def map_key(key: Value) -> Value:
+    """A key as it is kept in a map.
+
+    Raises:
+        Abort: Go cannot hash it.
+    """
+    kind = type(key)
+    if kind in _UNHASHABLE:
+        raise Abort(f"internal error: runtime error: hash of unhashable type {go_type(key)}")
+    return OpaqueKey(key) if kind is tuple or kind is dict or kind is DomainMap else key
+
+
+def _shown_key(key: Value) -> Value:
+    return key.value if type(key) is OpaqueKey else key
+
+
 def iterate(value: Value) -> Iterator[Value]:
     """The elements of a list or the keys of a map.
 
@@ -517,8 +542,10 @@ def iterate(value: Value) -> Iterator[Value]:
         CelError: neither a list nor a map.
     """
     kind = type(value)
-    if kind is tuple or kind is dict or kind is DomainMap:
+    if kind is tuple or kind is DomainMap:
         return iter(value)
+    if kind is dict:
+        return map(_shown_key, value)
     raise CelError(f"got '{go_type(value)}', expected iterable type")
 
 
@@ -532,7 +559,7 @@ def iterate_pairs(value: Value) -> Iterator[tuple[Value, Value]]:
     if kind is tuple:
         return enumerate(value)
     if kind is dict or kind is DomainMap:
-        return iter(value.items())
+        return ((_shown_key(key), item) for key, item in value.items())
     raise CelError(f"unsupported comprehension range type: {go_type(value)}")
 
 

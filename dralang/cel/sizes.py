@@ -87,26 +87,62 @@ DEVICE: Final = Shape(
         "allowMultipleAllocations": Shape(1),
     },
 )
-NOWHERE: Final = Shape(-1)
-"""The shape of what is reached from the device, but by no declared way."""
 
 
-def field_of(shape: Shape | None, name: str) -> Shape:
-    """The shape of a selected field."""
-    if shape is None:
-        return NOWHERE
+class Way:
+    """How a value is reached from the device, as names; a Go slice, with the sharing that slices have.
+
+    Where cel-go extends a slice that has room, it overwrites what an earlier extension of the same slice wrote. Some
+    estimates depend on it.
+    """
+
+    __slots__ = ("length", "names")
+
+    def __init__(self, names: list[str], length: int) -> None:
+        self.names = names
+        self.length = length
+
+    def extended(self, name: str) -> "Way":
+        """The way with one more name."""
+        names = self.names
+        if self.length == len(names):
+            names = names[: self.length] + [""] * max(self.length, 1)
+        names[self.length] = name
+        return Way(names, self.length + 1)
+
+    def shape(self) -> Shape | None:
+        """The shape at the end, if all of the way is declared."""
+        names = self.names[: self.length]
+        if not names or names[0] != "device":
+            return None
+        shape: Shape | None = DEVICE
+        for name in names[1:]:
+            if shape is None:
+                return None
+            shape = _next(shape, name)
+        return shape
+
+    def items(self) -> Shape | None:
+        """The shape of the elements of what is at the end."""
+        shape = self.shape()
+        return None if shape is None else shape.element
+
+
+def _next(shape: Shape, name: str) -> Shape | None:
+    if name in {"@items", "@values"}:
+        return shape.element
+    if name == "@keys":
+        return shape.key
     found = shape.fields.get(name)
     if found is not None:
         return found
     # Every attribute of a domain has the same shape, whatever its name; capacities have no such rule.
-    return _ATTRIBUTE if shape.element is _ATTRIBUTE else NOWHERE
+    return _ATTRIBUTE if shape.element is _ATTRIBUTE else None
 
 
-def element_of(shape: Shape | None) -> Shape:
-    """The shape of a value or an item."""
-    return NOWHERE if shape is None or shape.element is None else shape.element
+def way_from(name: str) -> Way:
+    """The way to a variable."""
+    return Way([name], 1)
 
 
-def key_of(shape: Shape | None) -> Shape:
-    """The shape of a key."""
-    return NOWHERE if shape is None or shape.key is None else shape.key
+NO_WAY: Final = Way([], 0)

@@ -109,7 +109,7 @@ def struct(name: str) -> Type:
     return _make("struct", name)
 
 
-ANY: Final = _make("any", "any")
+ANY: Final = _make("any", "google.protobuf.Any")
 BOOL: Final = _make("bool", "bool")
 BYTES: Final = _make("bytes", "bytes")
 DOUBLE: Final = _make("double", "double")
@@ -130,6 +130,7 @@ DEVICE: Final = struct("kubernetes.DRADevice")
 IP: Final = opaque("net.IP")
 CIDR: Final = opaque("net.CIDR")
 
+ANY.text = "any"
 DURATION.text = "duration"
 TIMESTAMP.text = "timestamp"
 
