@@ -6,11 +6,16 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
 import pytest
+
+if sys.platform != "win32":
+    import fcntl
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 EXTENSION: Final = ROOT / "vscode-extension"
@@ -51,6 +56,20 @@ def install() -> None:
     """`npm ci`, if the modules are missing or belong to another lock file; skips the test where there is no node."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         pytest.skip("node and npm are needed to run the editor extension's own tools")
+    with _only_one():
+        _install_if_stale()
+
+
+@contextmanager
+def _only_one() -> Iterator[None]:
+    """Tests that run side by side install one after the other."""
+    with (EXTENSION / "package-lock.json").open("rb") as held:
+        if sys.platform != "win32":
+            fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+
+
+def _install_if_stale() -> None:
     lock = (EXTENSION / "package-lock.json").read_bytes() + (EXTENSION / ".npmrc").read_bytes()
     wanted = hashlib.sha256(lock).hexdigest()
     if not _STAMP.is_file() or _STAMP.read_text(encoding="utf-8") != wanted:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from dralang.diagnostics.diagnostic import DiagnosticLog
-from dralang.diagnostics.source import SourceFile
+from dralang.diagnostics.source import SourceFile, Span
 from dralang.syntax import nodes
 from dralang.syntax.parser import grammar, parse_tokens
-from dralang.syntax.tokens import lex
+from dralang.syntax.tokens import Token, lex
 
 # Which attribute of which node holds a name in a role of its own.
 _ROLES: Final[dict[type[nodes.Node], dict[str, str]]] = {
@@ -62,12 +62,8 @@ def language_tokens(text: str) -> list[LanguageToken]:
         NotTheLanguageError: the lexer does not take it.
         SyntaxFaultError: the parser does not take it.
     """
-    log = DiagnosticLog()
-    lexed = lex(SourceFile("test.dra", text), log)
-    if log.has_errors:
-        raise NotTheLanguageError
-    tree = parse_tokens(lexed.tokens)
-    roles = dict(_roles(tree))
+    tokens, tree = _parsed(text)
+    roles = dict(_roles(tree.items))
     words = {terminal: word for word, terminal in grammar().keywords.items()}
     found = [
         LanguageToken(
@@ -76,11 +72,29 @@ def language_tokens(text: str) -> list[LanguageToken]:
             "STRING" if token.quoted else words.get(token.type, token.type),
             roles.get(token.span.start, ""),
         )
-        for token in lexed.tokens
+        for token in tokens
         if token.type not in ("NL", "$END")
     ]
-    found += [LanguageToken(one.span.start, one.span.end, "COMMENT", "") for one in lexed.comments]
+    found += [LanguageToken(one.span.start, one.span.end, "COMMENT", "") for one in tree.comments]
     return sorted(found)
+
+
+def language_tree(text: str) -> nodes.File:
+    """The tree of a text, by the grammar alone: states, kinds and names may be any.
+
+    Raises: as ``language_tokens``.
+    """
+    return _parsed(text)[1]
+
+
+def _parsed(text: str) -> tuple[list[Token], nodes.File]:
+    log = DiagnosticLog()
+    source = SourceFile("test.dra", text)
+    lexed = lex(source, log)
+    if log.has_errors:
+        raise NotTheLanguageError
+    items = parse_tokens(lexed.tokens)
+    return lexed.tokens, nodes.File(Span(source, 0, len(text)), source, items, lexed.comments)
 
 
 def _roles(node: Any) -> Iterator[tuple[int, str]]:

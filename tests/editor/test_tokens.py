@@ -5,9 +5,10 @@ from random import Random
 
 import pytest
 from extension_folder import GRAMMAR_TESTS, ROOT, EditorToken, editor_tokens, install, load
-from language_tokens import LanguageToken, NotTheLanguageError, language_tokens
+from language_tokens import LanguageToken, NotTheLanguageError, language_tokens, language_tree
 from sentences import SentenceMaker
 
+from dralang.formatter.format import format_file
 from dralang.syntax.parser import SyntaxFaultError
 from dralang.syntax.vocabulary import CATEGORIES
 
@@ -99,10 +100,11 @@ def test_the_editor_colours_every_spec_as_the_parser_reads_it() -> None:
     install()
     files = SPECS + ASSERTIONS
     texts = [path.read_text(encoding="utf-8") for path in files]
-    assert len(ASSERTIONS) >= 4
+    texts += [format_file(language_tree(text)) for text in texts]
+    assert len(SPECS) >= 7
     wrong = [
         f"{path.relative_to(ROOT)}:{fault}"
-        for path, text, lines in zip(files, texts, editor_tokens(texts), strict=True)
+        for path, text, lines in zip(files * 2, texts, editor_tokens(texts), strict=True)
         for fault in mismatches(text, lines)
     ]
     assert wrong == []
@@ -127,6 +129,7 @@ def test_the_editor_colours_sentences_drawn_from_the_grammar_as_the_parser_reads
     texts = parsing(drawn)
     # A few are no sentences: after `across a, b,` an entry is read as one more name.
     assert len(texts) > 550
+    texts += [format_file(language_tree(text)) for text in texts[::3]]
     found = zip(texts, editor_tokens(texts), strict=True)
     assert [fault for text, lines in found for fault in mismatches(text, lines)] == []
     used = {rule for (rule, _), times in maker.used.items() if times}

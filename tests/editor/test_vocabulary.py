@@ -8,6 +8,9 @@ import pytest
 from extension_folder import EXTENSION, GRAMMAR_TESTS, load
 from language_tokens import language_tokens
 
+from dralang.diagnostics.diagnostic import DiagnosticLog
+from dralang.diagnostics.source import SourceFile
+from dralang.formatter.format import format_source
 from dralang.resources import grammar_path
 from dralang.syntax.parser import grammar
 from dralang.syntax.tokens import CONTINUATIONS
@@ -92,6 +95,15 @@ def test_the_assertion_files_use_every_keyword_and_every_rule_of_the_grammar(mon
     keywords = {token.kind for path in ASSERTIONS for token in language_tokens(path.read_text(encoding="utf-8"))}
     assert set(KEYWORDS) - keywords == set()
     assert {name for name in names.values() if not name.startswith("_")} - used == set()
+
+
+def test_the_formatter_writes_every_keyword_as_a_keyword() -> None:
+    written: set[str] = set()
+    for path in ASSERTIONS:
+        text = format_source(SourceFile(path.name, path.read_text(encoding="utf-8")), DiagnosticLog())
+        assert text is not None, path.name
+        written |= {token.kind for token in language_tokens(text)}
+    assert set(KEYWORDS) - written == set()
 
 
 def test_the_editor_completes_nothing_but_what_the_language_has() -> None:
