@@ -117,6 +117,8 @@ class _Judge:
         self._plans = plans
         self._plan = plan
         self._profile = inventory.profile
+        self._inventory = inventory
+        self._state = state
         self._view = view
         self._slot = Slot(plan, view)
         self._attempt = AttemptState(inventory, state, view.node, plans)
@@ -191,6 +193,9 @@ class _Judge:
         try:
             placement = attempt.place(self._slot, self._claim, candidate, 0, 0)
         except AttemptError as error:
+            # An error leaves the state as it was in the middle.
+            self._attempt = AttemptState(self._inventory, self._state, self._view.node, self._plans)
+            self._attempt.constraint = attempt.constraint
             if error.quirk == "all-constraint-is-fatal":
                 return self._constraint(candidate)
             rule: Rule = "capacity-error" if "capacity for device" in error.message else "attribute-error"
@@ -290,7 +295,10 @@ class _Judge:
 
     def _counters(self, candidate: Candidate) -> Obstacle:
         free = self._attempt.account(candidate).baseline
-        for (counter_set, name), amount in charges(candidate.device):
+        wanted: dict[tuple[str, str], int] = {}
+        for counter, amount in charges(candidate.device):
+            wanted[counter] = wanted.get(counter, 0) + amount
+        for (counter_set, name), amount in wanted.items():
             left = free.free.get((counter_set, name))
             if left is not None and amount > left:
                 needs, rest = shown_amount(amount), shown_amount(left)
