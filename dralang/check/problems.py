@@ -24,7 +24,10 @@ def undefined(kind: str, name: str, span: Span, known: Iterable[str], *, way_out
         message=f"there is no {kind} `{name}`",
         span=span,
         expected=listed,
-        help=_meant(name, known) or way_out or f"declare it: `{_keyword(kind)} {name} {{ ... }}`",
+        help=(way_out if way_out.startswith("did you mean") else "")
+        or _meant(name, known)
+        or way_out
+        or f"declare it: `{_keyword(kind)} {name} {{ ... }}`",
     )
 
 

@@ -148,10 +148,14 @@ class Scope:
 
     def _undefined(self, text: str, span: Span, kinds: tuple[str, ...]) -> Diagnostic:
         spoken = " or ".join(spoken_kind(kind) for kind in kinds[:3]) if len(kinds) < 6 else "object"
-        known = [key.name for key in self.objects if key.kind in kinds]
+        known = [_written(key) for key in self.objects if key.kind in kinds]
         elsewhere = sorted(key for key in self.objects if key.name == text)
         way_out = ""
-        if elsewhere:
+        other = [key for key in elsewhere if key.kind in kinds and key.namespace not in ("", "default")]
+        if other:
+            # A bare name is in `default`; manifests often have a namespace of their own.
+            way_out = f"did you mean `{other[0].namespace}/{text}`?"
+        elif elsewhere:
             way_out = f"`{text}` is a {spoken_kind(elsewhere[0].kind)}"
         elif text == "pods":
             way_out = "did you mean `all pods`?"
@@ -192,3 +196,7 @@ def _shortest_suffix(full: str, all_full: list[str]) -> str:
         if sum(other == suffix or other.endswith("/" + suffix) for other in all_full) == 1:
             return suffix
     return full
+
+
+def _written(key: ObjectKey) -> str:
+    return key.name if key.namespace in ("", "default") else f"{key.namespace}/{key.name}"

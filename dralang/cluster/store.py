@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
+from dralang.api.defaults import with_defaults
 from dralang.api.devicetaintrule import DeviceTaintRule
 from dralang.api.disruption import PodDisruptionBudget
 from dralang.api.meta import ObjectMeta
@@ -182,6 +183,8 @@ class ObjectStore:
             return admit_slice(new, format_time(self.events.now))
         if kind is DeviceTaintRule:
             return admit_rule(old, new, format_time(self.events.now))
+        if kind is ResourceClaim or kind is ResourceClaimTemplate:
+            return with_defaults(new, format_time(self.events.now))
         return admit_node(new) if kind is Node and old is None else new
 
     def _generated_name(self, kind: type[Any], namespace: str, base: str) -> str:
