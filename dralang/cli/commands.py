@@ -1,0 +1,172 @@
+"""What there is: the commands and their options, as data for help, reading and completion."""
+
+from typing import Final, Literal, NamedTuple
+
+from dralang.cli.arguments import Option
+
+Takes = Literal["specs", "spec", "code", "shell", "folder", "command"]
+
+HELP: Final = Option(("-h", "--help"), "show this")
+COLOR: Final = Option(("--color",), "when to use colour", "WHEN", ("auto", "always", "never"))
+CONFIG: Final = Option(("-c", "--config"), "the configuration file, instead of the nearest one", "FILE")
+FORMAT: Final = Option(("--format",), "what to print; json is described in docs/json.md", "FORMAT", ("pretty", "json"))
+FAIL_LEVEL: Final = Option(
+    ("--fail-level",), "with `warning`, warnings alone end with 6 (default: error)", "LEVEL", ("error", "warning")
+)
+MODEL: Final = (
+    Option(("--k8s",), "the Kubernetes version, over what the files say", "VERSION"),
+    Option(("--feature-gates",), "switch feature gates, over what the files say: A=true,B=false", "GATES"),
+)
+COMMON: Final = (CONFIG, COLOR, HELP)
+
+
+class Command(NamedTuple):
+    """A command.
+
+    Attributes:
+        name: as it is typed.
+        summary: one line for the list of commands.
+        takes: what its positional arguments are.
+        usage: them, as help shows them.
+        description: a few lines for its own help.
+        options: its options.
+    """
+
+    name: str
+    summary: str
+    takes: Takes
+    usage: str
+    description: str
+    options: tuple[Option, ...]
+
+
+COMMANDS: Final = (
+    Command(
+        "test",
+        "run scenarios and report what does not hold",
+        "specs",
+        "[PATH | FILE::SCENARIO | FILE:LINE]...",
+        "Runs the scenarios of files and folders (else of `paths` in the configuration, else of this folder).\n"
+        "Exit code: 0 all as expected; 1 something failed; 4 something could not be run; 5 nothing was chosen.",
+        (
+            Option(("-k",), "only scenarios whose file or title contains this: `and`, `or`, `not`, ( )", "EXPR"),
+            Option(("-m",), "only scenarios with these tags: `and`, `or`, `not`, ( )", "EXPR"),
+            Option(("-x", "--exitfirst"), "stop at the first failure"),
+            Option(("--maxfail",), "stop after so many failures", "N"),
+            Option(("--lf", "--last-failed"), "only what failed last time; everything if nothing did"),
+            Option(("--ff", "--failed-first"), "first what failed last time, then the rest"),
+            Option(("--collect-only",), "list the scenarios, do not run them"),
+            Option(("-v", "--verbose"), "one line per scenario, longer traces, notes"),
+            Option(("-q", "--quiet"), "less; twice: only the last line"),
+            Option(("--durations",), "show the N slowest scenarios; 0 for all", "N"),
+            Option(("--seed",), "where random choices start; part of every report", "N"),
+            FORMAT,
+            FAIL_LEVEL,
+            *MODEL,
+            *COMMON,
+        ),
+    ),
+    Command(
+        "run",
+        "run a file's scenarios and show what happens when, and why",
+        "spec",
+        "FILE[::SCENARIO | :LINE]",
+        "Prints the timeline of each scenario and what became of its expectations. `-` reads standard input.",
+        (FORMAT, *MODEL, *COMMON),
+    ),
+    Command(
+        "check",
+        "report what is wrong with files without running them",
+        "specs",
+        "[PATH]...",
+        "Exit code: 0 nothing wrong; 4 errors; 6 only warnings, with `--fail-level warning`. `-` reads standard input.",
+        (FORMAT, FAIL_LEVEL, *MODEL, *COMMON),
+    ),
+    Command(
+        "fmt",
+        "write files in the one way to write them",
+        "specs",
+        "[PATH]...",
+        "Rewrites the files in place; `-` reads standard input and writes to standard output.\n"
+        "With --check or --diff nothing is written, and the exit code is 1 if something would change.",
+        (
+            Option(("--check",), "only say which files would change"),
+            Option(("--diff",), "only show what would change"),
+            *COMMON,
+        ),
+    ),
+    Command(
+        "explain",
+        "tell the long story of a diagnostic code",
+        "code",
+        "[CODE]...",
+        "Without a code, all of them are listed.",
+        (HELP,),
+    ),
+    Command(
+        "init",
+        "start a project: a configuration and a first spec that passes",
+        "folder",
+        "[DIR]",
+        "Writes dralang.toml and specs/first.dra; what exists is never overwritten.",
+        (HELP,),
+    ),
+    Command(
+        "completion",
+        "print a shell's completion script",
+        "shell",
+        "bash | zsh | fish",
+        "bash: source <(dralang completion bash)\n"
+        "zsh:  dralang completion zsh > a folder of $fpath, as _dralang\n"
+        "fish: dralang completion fish > ~/.config/fish/completions/dralang.fish",
+        (HELP,),
+    ),
+    Command(
+        "help", "show the help of a command", "command", "[COMMAND]", "The same as `dralang COMMAND --help`.", (HELP,)
+    ),
+)
+
+
+def command_named(name: str) -> Command | None:
+    """A command, or None."""
+    return next((command for command in COMMANDS if command.name == name), None)
+
+
+def overview() -> str:
+    """The help of `dralang` itself."""
+    lines = [
+        "dralang: executable scenarios for Kubernetes Dynamic Resource Allocation",
+        "",
+        "usage: dralang COMMAND [OPTION]... [ARGUMENT]...",
+        "",
+        "commands:",
+        *[f"  {command.name:<12}{command.summary}" for command in COMMANDS],
+        "",
+        "options:",
+        "  --version   show the version",
+        "  -h, --help  show this; after a command, its help",
+        "",
+        "Configuration: dralang.toml, or [tool.dralang] in pyproject.toml; DRALANG_K8S and the like stand above it,",
+        "options above both. `dralang test` takes options from DRALANG_ADDOPTS too (docs/configuration.md).",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def help_of(command: Command) -> str:
+    """The help of a command."""
+    shown = []
+    for option in command.options:
+        names = ", ".join(option.names)
+        value = "|".join(option.choices) or option.metavar
+        shown.append((f"{names} {value}".rstrip(), option.help))
+    width = max(len(left) for left, _ in shown) + 2
+    lines = [
+        f"usage: dralang {command.name} [OPTION]... {command.usage}",
+        "",
+        f"{command.summary[0].upper()}{command.summary[1:]}.",
+        command.description,
+        "",
+        "options:",
+        *[f"  {left:<{width}}{right}" for left, right in shown],
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,1 @@
+"""Finding scenarios, choosing among them, running them, reporting."""
