@@ -15,7 +15,7 @@ from dralang.api.base import ApiType
 from dralang.api.conversion import to_current
 from dralang.api.decode import DecodeError, from_json, path_text
 from dralang.api.defaults import with_defaults
-from dralang.api.kinds import KIND_OF_TYPE, KINDS, RESOURCE_GROUP, KindInfo, split_api_version, type_in_version
+from dralang.api.kinds import KIND_OF_TYPE, KINDS, KindInfo, deprecation, is_served, split_api_version, type_in_version
 from dralang.api.meta import ObjectMeta
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod
@@ -103,14 +103,17 @@ def admit(request: WriteRequest, context: AdmissionContext) -> Accepted | Refuse
         return Refused("BadRequest", message="`apiVersion` and `kind` must be there, as text")
     group, version = split_api_version(api_version)
     info = KINDS.get(kind)
-    if info is None or info.group != group or not _is_served(info, version, context.gates):
+    gates = context.gates
+    if info is None or info.group != group or not is_served(info, version, gates.version):
+        return Refused("NotFound", message=_NOT_SERVED)
+    if info.gate is not None and not gates.enabled(info.gate):
         return Refused("NotFound", message=_NOT_SERVED)
     try:
         sent = from_json(type_in_version(info, version), request.object)
     except DecodeError as error:
         message = f'{kind} in version "{version}" cannot be handled as a {kind}: {error}'
         return Refused("BadRequest", message=message, path=error.path)
-    unknown = newer_fields(sent, context.gates.version)
+    unknown = newer_fields(sent, gates.version)
     if unknown:
         message = (
             f'{kind} in version "{version}" cannot be handled as a {kind}: unknown field "{path_text(unknown[0])}"'
@@ -123,12 +126,6 @@ def admit(request: WriteRequest, context: AdmissionContext) -> Accepted | Refuse
         else _NO_LISTS
     )
     return admit_object(request.operation, sent, request.old, context, version=version, lists_given=lists)
-
-
-def _is_served(info: KindInfo, version: str, gates: FeatureGates) -> bool:
-    if version not in info.versions or (info.gate is not None and not gates.enabled(info.gate)):
-        return False
-    return not (info.group == RESOURCE_GROUP and version == "v1beta1" and gates.version == "1.38")
 
 
 def admit_object(
@@ -183,7 +180,7 @@ def admit_object(
     if objection:
         plural = f"{info.plural}.{info.group}" if info.group else info.plural
         return Refused("Forbidden", message=f'{plural} "{new.metadata.name}" is forbidden: {objection}')
-    return Accepted(new, version, (*_deprecation(info, version), *strategy.warnings(new)))
+    return Accepted(new, version, (*_deprecation(info, version, context.gates.version), *strategy.warnings(new)))
 
 
 def _placed(meta: ObjectMeta, info: KindInfo, context: AdmissionContext) -> ObjectMeta | None:
@@ -286,11 +283,8 @@ def _flat_path(path: str) -> str:
     return _DEVICE.sub(r"\1.basic.", _EXACTLY.sub(r"\1.", path))
 
 
-_REPLACED = MappingProxyType({"v1beta1": ("1.35", "1.38"), "v1beta2": ("1.36", "1.39"), "v1alpha3": ("1.36", "1.39")})
-
-
-def _deprecation(info: KindInfo, version: str) -> tuple[str, ...]:
-    if info.group != RESOURCE_GROUP or version == info.versions[0] or version not in _REPLACED:
+def _deprecation(info: KindInfo, version: str, kubernetes: str) -> tuple[str, ...]:
+    found = deprecation(info, version)
+    if found is None or kubernetes < found[0]:
         return ()
-    since, gone = _REPLACED[version]
-    return (f"{info.in_version(version)} {info.name} is deprecated in v{since}+, unavailable in v{gone}+",)
+    return (f"{info.in_version(version)} {info.name} is deprecated in v{found[0]}+, unavailable in v{found[1]}+",)

@@ -4,11 +4,12 @@ Field names and types are those of the Kubernetes API; see ``base`` for the mark
 """
 
 from collections.abc import Mapping
+from typing import Annotated
 
 from msgspec import field
 
 from dralang.api.affinity import NodeSelector
-from dralang.api.base import Always, ApiType, Raw, Time
+from dralang.api.base import Always, ApiType, Raw, Time, since
 from dralang.api.device import DeviceToleration, OpaqueDeviceConfiguration
 from dralang.api.enums import AllocationConfigSource, SkipNodeOperation
 from dralang.api.meta import Condition
@@ -28,7 +29,7 @@ class DeviceRequestAllocationResult(ApiType, frozen=True):
     binding_failure_conditions: tuple[str, ...] = ()
     share_id: str | None = field(default=None, name="shareID")
     consumed_capacity: Mapping[str, Quantity] | None = None
-    skip_node_operations: tuple[SkipNodeOperation, ...] = ()
+    skip_node_operations: Annotated[tuple[SkipNodeOperation, ...], since("1.37")] = ()
 
 
 class DeviceAllocationConfiguration(ApiType, frozen=True):

@@ -15,7 +15,7 @@ def newer_fields(value: ApiType, version: str) -> tuple[tuple[str | int, ...], .
 
 def _newer(value: Any, version: str, path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
     if isinstance(value, ApiType):
-        for field in _leading(type(value)):
+        for field in _leading(type(value), version):
             content = getattr(value, field.attribute)
             here = (*path, field.json)
             # Versions are compared as text: all that are modelled have two digits.
@@ -32,15 +32,15 @@ def _newer(value: Any, version: str, path: tuple[str | int, ...]) -> Iterator[tu
 
 
 @cache
-def _leading(api_type: type[ApiType]) -> tuple[FieldSchema, ...]:
-    """The fields that are not in every version, or lead to one that is not."""
-    return tuple(field for field in fields_of(api_type).values() if _leads(field, frozenset({api_type})))
+def _leading(api_type: type[ApiType], version: str) -> tuple[FieldSchema, ...]:
+    """The fields that a version does not have, or that lead to such a field."""
+    return tuple(field for field in fields_of(api_type).values() if _leads(field, version, frozenset({api_type})))
 
 
-def _leads(field: FieldSchema, above: frozenset[type[ApiType]]) -> bool:
-    if field.since:
+def _leads(field: FieldSchema, version: str, above: frozenset[type[ApiType]]) -> bool:
+    if field.since > version:
         return True
     if field.struct is None or field.struct in above:
         return False
     inside = above | {field.struct}
-    return any(_leads(inner, inside) for inner in fields_of(field.struct).values())
+    return any(_leads(inner, version, inside) for inner in fields_of(field.struct).values())

@@ -136,6 +136,34 @@ TOP_LEVEL = frozenset({*KIND_OF_TYPE, *_OLDER_TYPES.values()})
 """The types whose JSON form has ``apiVersion`` and ``kind``."""
 
 
+_SINCE: Mapping[tuple[str, str], str] = MappingProxyType(
+    {
+        ("DeviceTaintRule", "v1"): "1.37",
+        ("DeviceTaintRule", "v1beta2"): "1.36",
+        ("ResourcePoolStatusRequest", "v1alpha3"): "1.36",
+        ("PodGroup", "v1beta1"): "1.37",
+        ("Workload", "v1beta1"): "1.37",
+    }
+)
+_DEPRECATED: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {"v1beta1": ("1.35", "1.38"), "v1beta2": ("1.36", "1.39"), "v1alpha3": ("1.36", "1.39")}
+)
+
+
+def is_served(info: KindInfo, version: str, kubernetes: str) -> bool:
+    """Whether a version of Kubernetes has a kind in a version of its API, gates aside."""
+    if version not in info.versions or _SINCE.get((info.name, version), "") > kubernetes:
+        return False
+    removed = deprecation(info, version)
+    return removed is None or kubernetes < removed[1]
+
+
+def deprecation(info: KindInfo, version: str) -> tuple[str, str] | None:
+    """The versions of Kubernetes in which an older version of a kind is deprecated, and gone."""
+    older = info.group == RESOURCE_GROUP and version != info.versions[0]
+    return _DEPRECATED.get(version) if older else None
+
+
 def type_in_version(info: KindInfo, version: str) -> type[ApiType]:
     """The Python type of a kind in one of its versions; most versions share one."""
     return _OLDER_TYPES.get((info.name, version), info.type)

@@ -3,8 +3,10 @@
 Field names and types are those of the Kubernetes API; see ``base`` for the markers.
 """
 
+from typing import Annotated
+
 from dralang.api.allocation import AllocatedDeviceStatus, AllocationResult, ResourceClaimConsumerReference
-from dralang.api.base import Always, ApiType, Int64
+from dralang.api.base import Always, ApiType, Int64, since
 from dralang.api.device import CapacityRequirements, DeviceSelector, DeviceToleration, OpaqueDeviceConfiguration
 from dralang.api.meta import ObjectMeta
 
@@ -26,7 +28,7 @@ class ExactDeviceRequest(ApiType, frozen=True):
     admin_access: bool | None = None
     tolerations: tuple[DeviceToleration, ...] = ()
     capacity: CapacityRequirements | None = None
-    derived_attributes: tuple[DeviceDerivedAttribute, ...] = ()
+    derived_attributes: Annotated[tuple[DeviceDerivedAttribute, ...], since("1.37")] = ()
 
 
 class DeviceSubRequest(ApiType, frozen=True):
@@ -39,7 +41,7 @@ class DeviceSubRequest(ApiType, frozen=True):
     count: Int64 = 0
     tolerations: tuple[DeviceToleration, ...] = ()
     capacity: CapacityRequirements | None = None
-    derived_attributes: tuple[DeviceDerivedAttribute, ...] = ()
+    derived_attributes: Annotated[tuple[DeviceDerivedAttribute, ...], since("1.37")] = ()
 
 
 class DeviceRequest(ApiType, frozen=True):

@@ -3,7 +3,9 @@
 Field names and types are those of the Kubernetes API; see ``base`` for the markers.
 """
 
-from dralang.api.base import Always, ApiType, Int32, Int64
+from typing import Annotated
+
+from dralang.api.base import Always, ApiType, Int32, Int64, since
 from dralang.api.meta import Condition, ObjectMeta
 from dralang.values.quantity import Quantity
 
@@ -14,7 +16,7 @@ class ResourcePoolStatusRequestSpec(ApiType, frozen=True):
     driver: Always[str] = ""
     pool_name: str | None = None
     limit: Int32 | None = None
-    default_partition_type_attribute: str | None = None
+    default_partition_type_attribute: Annotated[str | None, since("1.37")] = None
 
 
 class PartitionTypeStatus(ApiType, frozen=True):

@@ -4,11 +4,12 @@ Field names and types are those of the Kubernetes API; see ``base`` for the mark
 """
 
 from collections.abc import Mapping
+from typing import Annotated
 
 from msgspec import field
 
 from dralang.api.affinity import NodeSelector
-from dralang.api.base import Always, ApiType, Int64
+from dralang.api.base import Always, ApiType, Int64, since
 from dralang.api.device import DeviceTaint
 from dralang.api.enums import SkipNodeOperation
 from dralang.api.meta import ObjectMeta
@@ -30,10 +31,10 @@ class DeviceAttribute(ApiType, frozen=True):
     bool_: bool | None = field(default=None, name="bool")
     string: str | None = None
     version: str | None = None
-    ints: tuple[Int64, ...] | None = None
-    bools: tuple[bool, ...] | None = None
-    strings: tuple[str, ...] | None = None
-    versions: tuple[str, ...] | None = None
+    ints: Annotated[tuple[Int64, ...] | None, since("1.36")] = None
+    bools: Annotated[tuple[bool, ...] | None, since("1.36")] = None
+    strings: Annotated[tuple[str, ...] | None, since("1.36")] = None
+    versions: Annotated[tuple[str, ...] | None, since("1.36")] = None
 
 
 class CapacityRequestPolicyRange(ApiType, frozen=True):
@@ -70,7 +71,7 @@ class DeviceCounterConsumption(ApiType, frozen=True):
 
     counter_set: Always[str] = ""
     counters: Mapping[str, Counter] = field(default_factory=dict)
-    compatibility_groups: tuple[str, ...] = ()
+    compatibility_groups: Annotated[tuple[str, ...], since("1.37")] = ()
 
 
 class NodeAllocatableMapping(ApiType, frozen=True):
@@ -110,7 +111,9 @@ class Device(ApiType, frozen=True):
     binding_conditions: tuple[str, ...] = ()
     binding_failure_conditions: tuple[str, ...] = ()
     allow_multiple_allocations: bool | None = None
-    node_allocatable_resources: Mapping[str, NodeAllocatableResource] = field(default_factory=dict)
+    node_allocatable_resources: Annotated[Mapping[str, NodeAllocatableResource], since("1.37")] = field(
+        default_factory=dict
+    )
 
 
 class CounterSet(ApiType, frozen=True):
@@ -131,8 +134,8 @@ class ResourceSliceSpec(ApiType, frozen=True):
     devices: tuple[Device, ...] = ()
     per_device_node_selection: bool | None = None
     shared_counters: tuple[CounterSet, ...] = ()
-    partition_type_attribute: str | None = None
-    skip_node_operations: tuple[SkipNodeOperation, ...] = ()
+    partition_type_attribute: Annotated[str | None, since("1.37")] = None
+    skip_node_operations: Annotated[tuple[SkipNodeOperation, ...], since("1.37")] = ()
 
 
 class ResourceSlice(ApiType, frozen=True):

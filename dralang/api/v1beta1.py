@@ -4,11 +4,12 @@ v1beta2, and v1alpha3 for DeviceTaintRule, have the fields of v1.
 """
 
 from collections.abc import Mapping
+from typing import Annotated
 
 from msgspec import field
 
 from dralang.api.affinity import NodeSelector
-from dralang.api.base import Always, ApiType, Int64
+from dralang.api.base import Always, ApiType, Int64, since
 from dralang.api.device import CapacityRequirements, DeviceSelector, DeviceTaint, DeviceToleration
 from dralang.api.enums import SkipNodeOperation
 from dralang.api.meta import ObjectMeta
@@ -41,7 +42,7 @@ class DeviceRequestV1beta1(ApiType, frozen=True):
     first_available: tuple[DeviceSubRequest, ...] = ()
     tolerations: tuple[DeviceToleration, ...] = ()
     capacity: CapacityRequirements | None = None
-    derived_attributes: tuple[DeviceDerivedAttribute, ...] = ()
+    derived_attributes: Annotated[tuple[DeviceDerivedAttribute, ...], since("1.37")] = ()
 
 
 class DeviceClaimV1beta1(ApiType, frozen=True):
@@ -94,7 +95,9 @@ class BasicDevice(ApiType, frozen=True):
     binding_conditions: tuple[str, ...] = ()
     binding_failure_conditions: tuple[str, ...] = ()
     allow_multiple_allocations: bool | None = None
-    node_allocatable_resources: Mapping[str, NodeAllocatableResource] = field(default_factory=dict)
+    node_allocatable_resources: Annotated[Mapping[str, NodeAllocatableResource], since("1.37")] = field(
+        default_factory=dict
+    )
 
 
 class DeviceV1beta1(ApiType, frozen=True):
@@ -115,8 +118,8 @@ class ResourceSliceSpecV1beta1(ApiType, frozen=True):
     devices: tuple[DeviceV1beta1, ...] = ()
     per_device_node_selection: bool | None = None
     shared_counters: tuple[CounterSet, ...] = ()
-    partition_type_attribute: str | None = None
-    skip_node_operations: tuple[SkipNodeOperation, ...] = ()
+    partition_type_attribute: Annotated[str | None, since("1.37")] = None
+    skip_node_operations: Annotated[tuple[SkipNodeOperation, ...], since("1.37")] = ()
 
 
 class ResourceSliceV1beta1(ApiType, frozen=True):

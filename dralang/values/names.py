@@ -113,10 +113,14 @@ def c_identifier_errors(text: str) -> Errors:
 
 def label_key_errors(text: str) -> Errors:
     """For what Kubernetes calls a qualified name: a name with an optional subdomain and slash in front."""
+    if len(text) <= LABEL_KEY_MAX_LENGTH and _label_key.fullmatch(text):
+        return ()
     prefix, slash, name = text.partition("/")
     if not slash:
         prefix, name = "", text
     errors: list[str] = []
+    if slash and len(name) <= LABEL_KEY_MAX_LENGTH and _label_key.fullmatch(name) and not dns_subdomain_errors(prefix):
+        return ()
     wrong_characters = _format_error(_LABEL_CHARACTERS, _LABEL_KEY, "MyName", "my.name", "123-abc")
     if "/" in name:
         with_prefix = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
@@ -124,7 +128,7 @@ def label_key_errors(text: str) -> Errors:
     if slash and not prefix:
         errors.append(f"prefix part {EMPTY_ERROR}")
     elif slash:
-        errors += [f"prefix part {error}" for error in dns_subdomain_errors(prefix)]
+        errors += [f"prefix part {error}" for error in dns_subdomain_errors(prefix, "bytes")]
     if not name:
         errors.append(f"name part {EMPTY_ERROR}")
     elif byte_length(name) > LABEL_KEY_MAX_LENGTH:
@@ -136,6 +140,8 @@ def label_key_errors(text: str) -> Errors:
 
 def label_value_errors(text: str) -> Errors:
     """For the value of a label: empty, or at most 63 characters of the kind label names have."""
+    if len(text) <= LABEL_VALUE_MAX_LENGTH and _label_value.fullmatch(text):
+        return ()
     errors = [max_length_error(LABEL_VALUE_MAX_LENGTH)] if byte_length(text) > LABEL_VALUE_MAX_LENGTH else []
     if not _label_value.fullmatch(text):
         errors.append(

@@ -7,6 +7,7 @@ Source: k8s.io/apimachinery/pkg/api/resource (1.37).
 """
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -29,6 +30,8 @@ _MAX_INT64_DIGITS = 18
 _SCALE_LIMIT = 1000
 # Digits beyond this are beyond every limit of the API; Python refuses to convert them.
 _DIGIT_LIMIT = 4000
+_REMEMBERED_LENGTH = 32
+_DIGIT_CHUNK = 10**_DIGIT_LIMIT
 _POWERS = tuple(10**exponent for exponent in range(64))
 
 FORMAT_ERROR = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
@@ -238,11 +241,11 @@ def _canonical(quantity: Quantity) -> str:
 
 def _digits(number: int) -> str:
     """``str`` without Python's limit on the number of digits, which sums of absurd amounts can pass."""
-    if abs(number) < 10**_DIGIT_LIMIT:
+    if -_DIGIT_CHUNK < number < _DIGIT_CHUNK:
         return str(number)
     rest, parts = abs(number), []
     while rest:
-        rest, part = divmod(rest, 10**_DIGIT_LIMIT)
+        rest, part = divmod(rest, _DIGIT_CHUNK)
         parts.append(str(part).rjust(_DIGIT_LIMIT, "0"))
     return ("-" if number < 0 else "") + "".join(reversed(parts)).lstrip("0")
 
@@ -266,6 +269,16 @@ def parse_quantity(text: str) -> Quantity:
     Raises:
         ValueError: not a quantity; the message is the API server's.
     """
+    return _parse_remembering(text) if len(text) <= _REMEMBERED_LENGTH else _parse(text)
+
+
+# The same few texts occur in every device of a slice.
+@lru_cache(4096)
+def _parse_remembering(text: str) -> Quantity:
+    return _parse(text)
+
+
+def _parse(text: str) -> Quantity:
     if not text:
         raise ValueError(FORMAT_ERROR)
     if text == "0":

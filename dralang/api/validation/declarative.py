@@ -95,20 +95,24 @@ class _Step(Struct, frozen=True):
     field: FieldSchema
     rules: Rules | None
     inside: "_Plan | None"
+    key: Callable[[Any], Any] | None
+    speaks_when_empty: bool
 
 
 class _Plan:
     """What there is to do for a type; made once per type, and able to contain itself."""
 
-    __slots__ = ("names", "steps", "union")
+    __slots__ = ("members", "names", "steps", "union")
 
     def __init__(self, union: Union | None, names: tuple[str, ...]) -> None:
         self.union = union
         self.names = names
+        self.members: Callable[[Any], tuple[Any, ...]] = attrgetter(*union.members) if union else lambda _: ()
         self.steps: tuple[_Step, ...] = ()
 
 
 _NO_RULES = Rules()
+_EMPTY: tuple[object, ...] = ((), {})
 
 
 class Declarations:
@@ -142,7 +146,9 @@ class Declarations:
             if inside is not None and not self._leads_to_rules(field.struct):
                 inside = None
             if rules is not None or inside is not None:
-                steps.append(_Step(attrgetter(field.attribute), field, rules, inside))
+                key = None if rules is None else _key_function(rules.keys)
+                speaks = rules is not None and rules.required
+                steps.append(_Step(attrgetter(field.attribute), field, rules, inside, key, speaks))
         plan.steps = tuple(steps)
         return plan
 
@@ -173,31 +179,29 @@ class _Walk:
     def struct(self, plan: _Plan, new: Any, old: Any, path: str) -> None:
         union = plan.union
         if union is not None and (self.beta or not union.beta):
-            self._union(union, plan.names, new, old, path)
+            self._union(plan, new, old, path)
         for step in plan.steps:
             value = step.get(new)
             before = step.get(old) if old is not None else None
             if self.update and old is not None:
                 if semantically_equal(value, before):
                     continue
-            elif not value and step.rules is None:
+            elif not step.speaks_when_empty and (value is None or value in _EMPTY):
                 continue
-            self._field(
-                step, value, before, f"{path}.{step.field.json}" if path else step.field.json, known=old is not None
-            )
+            here = f"{path}.{step.field.json}" if path else step.field.json
+            self._field(step, value, before, here, known=old is not None)
 
-    def _union(self, union: Union, names: tuple[str, ...], new: Any, old: Any, path: str) -> None:
+    def _union(self, plan: _Plan, new: Any, old: Any, path: str) -> None:
         # Empty lists count as not given.
-        given = [getattr(new, member) not in (None, ()) for member in union.members]
-        if (
-            self.update
-            and old is not None
-            and given == [getattr(old, member) not in (None, ()) for member in union.members]
-        ):
-            return
+        given = [value is not None and value != () for value in plan.members(new)]
         count = sum(given)
         if count == 1:
             return
+        if self.update and old is not None:
+            before = [value is not None and value != () for value in plan.members(old)]
+            if given == before:
+                return
+        names = plan.names
         listed = ", ".join(f"`{name}`" for name in names)
         if count == 0:
             self.out.append(invalid(path, "", f"must specify one of: {listed}"))
@@ -244,8 +248,8 @@ class _Walk:
         return True
 
     def _elements(self, step: _Step, rules: Rules, value: tuple[Any, ...], before: tuple[Any, ...], path: str) -> None:
-        key = _key_function(rules.keys)
-        if key is not None:
+        key = step.key if rules.keys is not None else None
+        if key is not None and len(value) > 1:
             seen = set()
             for index, element in enumerate(value):
                 mark = key(element)

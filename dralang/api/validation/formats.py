@@ -7,6 +7,7 @@ Source: pkg/apis/resource/validation, pkg/apis/core/validation and apimachinery'
 
 import ipaddress
 import re
+from functools import lru_cache
 
 from dralang.api.validation import limits
 from dralang.api.validation.errors import Errors, invalid, required, too_long
@@ -107,11 +108,24 @@ def c_identifier(name: str, path: str, out: Errors, *, covered: bool = False) ->
     out += [invalid(path, name, text, covered=covered) for text in c_identifier_errors(name)]
 
 
+@lru_cache(4096)
+def _is_plain_name(name: str) -> bool:
+    """Whether a name is good for sure; the devices of a slice all have the same ones."""
+    found: Errors = []
+    domain, slash, identifier = name.rpartition("/")
+    if slash:
+        driver_name(domain, "", found)
+    c_identifier(identifier, "", found)
+    return not found and "/" not in domain
+
+
 def qualified_name(name: str, path: str, out: Errors, *, covered: bool = False) -> None:
     """The key of an attribute or capacity: an identifier, maybe behind a domain and a slash.
 
     Two or more slashes are not looked at, as in released versions.
     """
+    if _is_plain_name(name):
+        return
     parts = name.split("/")
     if len(parts) == 1:
         c_identifier(name, path, out, covered=covered)

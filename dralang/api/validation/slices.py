@@ -5,6 +5,7 @@ Source: validateResourceSliceSpec and below in pkg/apis/resource/validation (1.3
 
 import re
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
 from dralang.api.resourceslice import (
@@ -54,7 +55,6 @@ _NO_DEVICE_PLACES = (
     "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true "
     "in the ResourceSlice spec"
 )
-_VALUES = ("int_", "bool_", "string", "version", "ints", "bools", "strings", "versions")
 
 
 def resource_slice(
@@ -247,16 +247,23 @@ class _DeviceChecks:
 
 
 def _value_count(attribute: DeviceAttribute) -> int:
-    listed = (attribute.ints, attribute.bools, attribute.strings, attribute.versions)
-    return sum(len(values) for values in listed if values) or 1
+    lists = _list_values(attribute)
+    return 1 if lists == _NO_LISTS else sum(len(values) for values in lists if values) or 1
+
+
+_NO_LISTS = (None, None, None, None)
+_list_values = attrgetter("ints", "bools", "strings", "versions")
+_given_values = attrgetter("int_", "bool_", "string", "version", "ints", "bools", "strings", "versions")
 
 
 def _attribute(attribute: DeviceAttribute, name: str, device_path: str, out: Errors) -> None:
-    given = [value for value in _VALUES if getattr(attribute, value) is not None]
-    if len(given) == 1 and given[0] in {"int_", "bool_"}:
+    given = 8 - _given_values(attribute).count(None)
+    if given == 1 and (attribute.int_ is not None or attribute.bool_ is not None):
+        return
+    limit = limits.ATTRIBUTE_VALUE_MAX_LENGTH
+    if given == 1 and attribute.string is not None and byte_length(attribute.string) <= limit:
         return
     path = f"{device_path}.attributes[{_truncated(name, limits.QUALIFIED_NAME_MAX_LENGTH)}]"
-    limit = limits.ATTRIBUTE_VALUE_MAX_LENGTH
     if attribute.string is not None and byte_length(attribute.string) > limit:
         out.append(too_long(f"{path}.string", limit))
     if attribute.version is not None:
@@ -270,7 +277,7 @@ def _attribute(attribute: DeviceAttribute, name: str, device_path: str, out: Err
             out.append(too_long(f"{path}.strings[{index}]", limit, covered=True))
     for index, text in enumerate(attribute.versions or ()):
         _version(text, f"{path}.versions[{index}]", out)
-    if len(given) != 1:
+    if given != 1:
         out.append(invalid(path, attribute if given else "", "exactly one value must be specified", covered=True))
 
 
