@@ -121,7 +121,7 @@ class ClaimBinder:
         if isinstance(written, ApiError):
             what = "allocation and reservation" if allocation is not None else "reservation"
             return f"add {what} to claim {name}: {written.message}"
-        self._manager.assume(written)
+        self._manager.assume(written, is_new=claim is data.special_claim)
         self._record(written, info, allocated=allocation is not None)
         return written
 

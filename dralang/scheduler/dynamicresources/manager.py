@@ -75,10 +75,13 @@ class DRAManager:
         self._recount(old.metadata.uid, None)
         self._changed(known if known is not None else old, None)
 
-    def assume(self, claim: ResourceClaim) -> None:
-        """Use what an API call returned before the informer sees it."""
+    def assume(self, claim: ResourceClaim, *, is_new: bool = False) -> None:
+        """Use what an API call returned before the informer sees it; a claim nobody heard of only if it was made now.
+
+        DEVIATES: upstream waits until the informer has seen a claim that it made itself.
+        """
         key = (claim.metadata.namespace, claim.metadata.name)
-        if key in self._claims:
+        if is_new or key in self._claims:
             self._store(key, claim)
 
     def _store(self, key: ClaimKey, claim: ResourceClaim) -> None:
