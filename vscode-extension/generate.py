@@ -72,6 +72,7 @@ def lexical() -> dict[str, Rule]:
     by_category = [
         {"match": words(*entries), "name": KEYWORD_SCOPES[category]} for category, entries in CATEGORIES.items()
     ]
+    states = "|".join(sorted(STATES, key=lambda state: (-len(state), state)))
     number = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
     numeric = "constant.numeric"
     return {
@@ -115,9 +116,7 @@ def lexical() -> dict[str, Rule]:
         ),
         "wildcard": match_named(r"\*", "constant.other.wildcard.dra"),
         "keyword": {"patterns": by_category},
-        "state": match_named(
-            f"{BEFORE}(?:{'|'.join(sorted(STATES, key=lambda s: (-len(s), s)))}){AFTER}", "variable.other.enummember.state.dra"
-        ),
+        "state": match_named(f"{BEFORE}(?:{states}){AFTER}", "variable.other.enummember.state.dra"),
         "reference": match(name("reference")),
         "minutes": match_named(f"{number}m{AFTER}", f"{numeric}.duration.dra"),
         "scalar": {
