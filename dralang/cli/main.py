@@ -14,6 +14,7 @@ from dralang.cli.arguments import Arguments, UsageError, did_you_mean, read_argu
 from dralang.cli.commands import COMMANDS, Command, command_named, help_of, overview
 from dralang.cli.console import Console
 
+_MAX_MESSAGE = 2_000
 Handler = Callable[[Arguments, Console], int]
 
 
@@ -61,12 +62,12 @@ def _guarded(words: Sequence[str], console: Console) -> int:
     try:
         return _dispatch(words, console)
     except UsageError as error:
-        console.err(f"error: {printable(error.message)}\n" + (f"help: {printable(error.help)}\n" if error.help else ""))
+        console.err(f"error: {printable(error.message)}\n")
+        if error.help:
+            console.err(f"help: {printable(error.help)}\n")
         return exits.UNUSABLE
-    except (BrokenPipeError, KeyboardInterrupt):
-        raise
     except OSError:
-        raise
+        raise  # the output cannot be written: what is read is guarded where it is read
     except Exception as error:  # our own bug, whatever it is
         report_fault(error, console)
         return exits.INTERNAL
@@ -74,7 +75,8 @@ def _guarded(words: Sequence[str], console: Console) -> int:
 
 def printable(text: str) -> str:
     """A text of the user on one line, with nothing in it that a terminal would act on."""
-    return "".join([letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in text])
+    shown = text if len(text) <= _MAX_MESSAGE else f"{text[:_MAX_MESSAGE]}..."
+    return "".join([letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in shown])
 
 
 def report_fault(error: BaseException, console: Console) -> None:

@@ -1,7 +1,7 @@
 """Finding spec files: what the command line names, and every `*.dra` file in the folders it names.
 
-Only regular files are found in folders (a pipe or a device would never end), in the order of their names; hidden
-folders and `node_modules` are left out, links to folders are not followed.
+Files are found in the order of their names. Hidden folders and `node_modules` are left out, links to folders are not
+followed, and a pipe or a device, which would never end, is refused.
 """
 
 import os
@@ -90,7 +90,11 @@ class _Search:
             folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
             for name in sorted(names):
                 path = os.path.join(here, name)
-                if name.endswith(SUFFIX) and os.path.isfile(path):
+                if not name.endswith(SUFFIX):
+                    continue
+                if os.path.exists(path) and not os.path.isfile(path):
+                    self.problems.append(Problem(f"`{os.path.normpath(path)}` is no regular file"))
+                else:  # a link that leads nowhere is reported where it is read
                     self._add(os.path.normpath(path), None)
 
 

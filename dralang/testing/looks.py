@@ -63,10 +63,11 @@ def side_by_side(look: Look, expected: str, actual: str) -> list[str]:
     left, right = clean(expected).split(), clean(actual).split()
     same_before = _shared(left, right)
     same_after = _shared(left[same_before:][::-1], right[same_before:][::-1])
-    column = max(_MIN_COLUMN, (look.width - 5) // 2)
-    rows_left = _column(look, left, same_before, same_after, column, "green")
-    rows_right = _column(look, right, same_before, same_after, column, "red")
+    half = max(_MIN_COLUMN, (look.width - 5) // 2)
+    rows_left = _column(look, left, same_before, same_after, half, "green")
     width = max(8, max(length for _, length in rows_left))
+    rest = max(_MIN_COLUMN, look.width - 5 - width)
+    rows_right = _column(look, right, same_before, same_after, rest, "red")
     heads = f"  {look.paint('bold', 'expected')}{' ' * (width - 8)} | {look.paint('bold', 'actual')}"
     lines = [heads]
     for number in range(max(len(rows_left), len(rows_right))):
@@ -135,9 +136,14 @@ def entry_object(entry: JournalEntry) -> str:
     return clean(f"{spoken_kind(entry.kind)} {name}")
 
 
+def _why(entry: JournalEntry) -> str:
+    """The message of an entry, if it says more than the reason."""
+    return "" if entry.message == entry.reason.lower() else entry.message
+
+
 def timeline(look: Look, entries: Sequence[JournalEntry], indent: str = "  ", *, head: bool = False) -> list[str]:
     """Entries in columns: time, object, what happened, why. A time is written where it changes."""
-    rows = [(format_duration(each.time), entry_object(each), clean(each.reason), each.message) for each in entries]
+    rows = [(format_duration(each.time), entry_object(each), clean(each.reason), _why(each)) for each in entries]
     heads = ("time", "object", "what", "why")
     widths = [max([len(row[column]) for row in rows] + [len(heads[column]) if head else 0]) for column in range(3)]
     lines = []
@@ -152,6 +158,8 @@ def timeline(look: Look, entries: Sequence[JournalEntry], indent: str = "  ", *,
         start = f"{indent}{shown:<{widths[0]}}  {name:<{widths[1]}}  {what:<{widths[2]}}  "
         if len(margin) > look.width - _MIN_COLUMN:
             lines += [start.rstrip(), *look.wrapped(why, f"{indent}{' ' * widths[0]}    ")]
-        else:
+        elif why:
             lines += look.wrapped(why, start, margin)
+        else:
+            lines.append(start.rstrip())
     return lines

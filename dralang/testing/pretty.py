@@ -26,6 +26,7 @@ STYLES: Final[dict[Verdict, Style]] = {
 _TRACE: Final = 8
 _LONG_TRACE: Final = 60
 _MAX_IN_A_ROW: Final = 72
+_MAX_REASON: Final = 120
 
 
 class PrettyReporter:
@@ -35,7 +36,7 @@ class PrettyReporter:
         write: takes text.
         look: colour and width.
         verbosity: 0, more for `-v`, less for `-q`.
-        live: whether each result is to be seen at once.
+        flush: shows what was written at once; None where nobody watches.
     """
 
     def __init__(
@@ -239,7 +240,8 @@ def _reason(result: ScenarioResult) -> str:
         text = f"line {first_failure.span.position.line}: {first_failure.actual}"
         if len(result.failures) > 1:
             text += f" (and {_many(len(result.failures) - 1, 'more failure')})"
-    return f" - {clean(' '.join(text.split()))}" if text else ""
+    text = clean(" ".join(text.split()))
+    return f" - {text if len(text) <= _MAX_REASON else text[:_MAX_REASON].rstrip() + '...'}" if text else ""
 
 
 # ---- counts ---------------------------------------------------------------------------------------------------------
