@@ -168,6 +168,8 @@ def admit_object(
         new = strategy.on_create(structs.replace(new, metadata=_fresh(new.metadata)), situation)
         strategy.check_create(new, situation, errors)
         old = None
+    elif KIND_OF_TYPE.get(type(old)) is not info:
+        return Refused("BadRequest", message=f"the stored object is no {info.name}")
     else:
         refusal = _contradiction(new.metadata, old.metadata, info, strategy, version)
         if refusal is not None:
