@@ -72,7 +72,7 @@ class SourceFile:
         return count - 1 if count > 1 and self._starts()[-1] == len(self.text) else count
 
 
-class Span(Struct, frozen=True):
+class Span(Struct, frozen=True, gc=False):
     """A stretch of a source: 0-based offsets, end excluded."""
 
     source: SourceFile

@@ -1,9 +1,9 @@
 """Which brackets are never closed, and which closing ones close nothing.
 
 Where all brackets match there is nothing to find. Otherwise indentation says what the author meant, as it does for a
-reader: an item keyword in the first column ends everything that is still open (if what is open was indented at all), a
-`}` at the start of a line closes the brace whose line is indented like it, and an open brace ends before the first
-line that is not indented more than its own.
+reader: an item keyword in the first column ends everything that is still open (unless the file does not indent), a `}`
+at the start of a line closes the brace whose line is indented like it, and an open brace ends before the first line
+that is not indented more than its own.
 """
 
 from collections.abc import Iterable
@@ -49,6 +49,11 @@ class BracketFaults(Struct, frozen=True):
     surplus: tuple[int, ...]
     unclosed: tuple[int, ...]  # `(` and `[`
 
+    @property
+    def count(self) -> int:
+        """How many faults there are."""
+        return len(self.missing) + len(self.unopened) + len(self.surplus) + len(self.unclosed)
+
 
 class _Open(Struct):
     """An open bracket. ``dedent`` is the first token of a line that is not indented more than the bracket's line."""
@@ -81,11 +86,26 @@ def find_bracket_faults(tokens: list[Token]) -> BracketFaults:
     )
 
 
+def _indents(tokens: list[Token]) -> bool:
+    """Whether no block has its first line in the first column, where only items stand."""
+    text = tokens[-1].span.source.text
+    for number in range(len(tokens) - 1):
+        body = tokens[number + 1]
+        if tokens[number].type != "LBRACE" or body.type in CLOSERS or body.type == "$END":
+            continue
+        start = body.span.start
+        at_line_start = start > 0 and text[start - 1] == "\n"
+        if at_line_start and not (body.type == "WORD" and body.text in ITEM_KEYWORDS):
+            return False
+    return True
+
+
 class _Matcher:
     """One pass over the tokens; private to this module."""
 
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
+        self.indents = _indents(tokens)
         self.stack: list[_Open] = []
         self.missing: list[Missing] = []
         self.unopened: list[int] = []
@@ -95,7 +115,8 @@ class _Matcher:
         self.suspect: int | None = None  # a `}` that is indented more than the line of the item that it closed
 
     def run(self) -> None:
-        line_start = -1
+        line_start = 0
+        last_end = -1
         indent = 0
         text = self.tokens[-1].span.source.text
         for index, token in enumerate(self.tokens):
@@ -103,9 +124,10 @@ class _Matcher:
             if kind == "NL":
                 continue
             start = token.span.start
-            # The start of this token's line, if it is another line than that of the token before.
-            newline = text.rfind("\n", max(line_start, 0), start)
-            first = line_start < 0 or newline >= line_start
+            # Only what lies between two tokens is looked at: a line may be very long.
+            newline = text.rfind("\n", max(last_end, 0), start)
+            first = last_end < 0 or newline >= 0
+            last_end = token.span.end
             if first:
                 line_start = newline + 1
                 prefix = text[line_start:start]
@@ -135,7 +157,7 @@ class _Matcher:
                 entry.body_indent = indent
         outermost = self.stack[0]
         is_item = indent == 0 and token.type == "WORD" and token.text in ITEM_KEYWORDS
-        ends_all = is_item and (outermost.body_indent > 0 or token.text in _NEVER_NESTED)
+        ends_all = is_item and (self.indents or outermost.body_indent > 0 or token.text in _NEVER_NESTED)
         if ends_all and self.tokens[index + 1].type != "COLON":
             while self.stack:
                 self._unclosed(self.stack.pop(), index)

@@ -35,14 +35,20 @@ def dump(node: Node) -> str:
                 open_parts.append((iter(part), "]"))
                 space = ""
                 break
-            # Texts are quoted and escaped, so that they cannot be confused with anything else.
-            write(f"{space}-" if part is None else space + json.dumps(part))
+            write(space + _scalar(part))
             space = " "
         else:
             write(closing)
             open_parts.pop()
             space = " "
     return "".join(written)
+
+
+def _scalar(part: Any) -> str:
+    if type(part) is str:
+        # Quoted and escaped, so that a text cannot be confused with anything else.
+        return json.dumps(part)
+    return "-" if part is None else str(part).lower()
 
 
 @cache

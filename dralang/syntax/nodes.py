@@ -14,7 +14,7 @@ from dralang.diagnostics.source import SourceFile, Span
 from dralang.syntax.tokens import Comment
 
 
-class Node(Struct, frozen=True):
+class Node(Struct, frozen=True, gc=False):
     """Base of all nodes."""
 
     span: Span

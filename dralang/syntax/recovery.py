@@ -12,7 +12,14 @@ from typing import Final
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog, Related
 from dralang.diagnostics.source import Span
 from dralang.spelling import nearest
-from dralang.syntax.brackets import CLOSERS, OPENERS, BracketFaults, balanced, find_bracket_faults
+from dralang.syntax.brackets import (
+    CLOSERS,
+    ITEM_KEYWORDS,
+    OPENERS,
+    BracketFaults,
+    balanced,
+    find_bracket_faults,
+)
 from dralang.syntax.nodes import Item
 from dralang.syntax.parser import SyntaxFaultError, parse_tokens
 from dralang.syntax.syntax_errors import describe_fault
@@ -20,6 +27,7 @@ from dralang.syntax.tokens import Lexed, Token, lex
 
 MAX_SYNTAX_ERRORS: Final = 50
 _PARSED_AGAIN: Final = 500_000
+_MENDABLE: Final = 1_000  # with more faulty brackets than that a text is not worth reading
 _UNCLOSED: Final = "UNCLOSED"  # the type of a `(` or `[` that has no end: it fits nowhere and opens nothing
 _LEXICAL_TYPES: Final = frozenset(
     {"NL", "$END", "CEL", "SEMICOLON", "COMMA", "COLON", "EQUAL", "RANGE", "POSSESSIVE", _UNCLOSED}
@@ -74,6 +82,9 @@ class _Recovery:
         if balanced(tokens):
             return tokens
         faults = find_bracket_faults(tokens)
+        if faults.count > _MENDABLE:
+            self._report_brackets(tokens, faults)
+            return []
         ignored: frozenset[int] = frozenset()
         if faults.unclosed:
             # The lexer has taken newlines away after a `(` or `[` that has no end; they are needed now.
@@ -204,6 +215,9 @@ def _mend(tokens: list[Token], faults: BracketFaults) -> list[Token]:
         for kind in inserted.get(index, ()):
             end = tokens[index - 1].span.end
             mended.append(Token(kind, "}" if kind == "RBRACE" else "{", Span(token.span.source, end, end)))
+        if index in inserted and mended[-1].type == "RBRACE" and token.type not in ("NL", "$END", "RBRACE"):
+            # The lexer dropped the newline, as it stood after a `{` or `,`.
+            mended.append(Token("NL", "\n", mended[-1].span))
         if index not in dropped and not (token.type == "NL" and (not mended or mended[-1].type in ("NL", "LBRACE"))):
             mended.append(token)
     return mended
@@ -225,6 +239,10 @@ def _split(tokens: list[Token]) -> list[list[Token]]:
     depth = 0
     for index, token in enumerate(tokens):
         kind = token.type
+        if depth == 0 and current and _begins_item(token) and current[-1].type == "COMMA":
+            # The lexer dropped the newline after the comma.
+            items.append(current)
+            current = []
         if depth == 0 and (kind == "$END" or (kind == "NL" and tokens[index + 1].type != "LBRACE")):
             if current:
                 items.append(current)
@@ -236,6 +254,14 @@ def _split(tokens: list[Token]) -> list[list[Token]]:
             depth = max(0, depth - 1)
         current.append(token)
     return items
+
+
+def _begins_item(token: Token) -> bool:
+    """Whether a token is an item's keyword in the first column."""
+    if token.type != "WORD" or token.text not in ITEM_KEYWORDS:
+        return False
+    start = token.span.start
+    return start > 0 and token.span.source.text[start - 1] == "\n"
 
 
 def _statement(tokens: list[Token], fault: int) -> tuple[int, int]:

@@ -71,7 +71,7 @@ _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.S)
 _ESCAPES: Final = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "/": "/"}
 
 
-class Token(Struct):
+class Token(Struct, gc=False):
     """A token. ``type`` is ``WORD`` or ``STRING`` until the parser has classified it.
 
     ``text`` is what the author wrote, of a string its value, of CEL the expression without its backticks.
