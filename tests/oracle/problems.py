@@ -155,7 +155,9 @@ def _pool(choose: Chooser, style: _Style, driver: str, pool: str, nodes: list[st
     sets = ["cs-0"] if choose.chance(60) else ["cs-0", "cs-1"]
     first = 0
     for number in range(device_slices):
-        slice_ = _slice(choose, driver, pool, f"s{choose.number(0, 99):02d}-{pool}-{driver[4]}-{number}", generation, announced)
+        slice_ = _slice(
+            choose, driver, pool, f"s{choose.number(0, 99):02d}-{pool}-{driver[4]}-{number}", generation, announced
+        )
         spec = slice_["spec"]
         _put_somewhere(choose, spec, place if choose.chance(85) else "all", nodes)
         devices = []
@@ -172,17 +174,18 @@ def _pool(choose: Chooser, style: _Style, driver: str, pool: str, nodes: list[st
             spec["pool"]["generation"] = choose.number(0, 3)
         slices.append(slice_)
     if counters:
-        slice_ = _slice(choose, driver, pool, f"c{choose.number(0, 99):02d}-{pool}-{driver[4]}", generation, announced)
+        slice_ = _slice(driver, pool, f"c{choose.number(0, 99):02d}-{pool}-{driver[4]}", generation, announced)
         _put_somewhere(choose, slice_["spec"], "node" if place == "node" else "all", nodes)
         slice_["spec"]["sharedCounters"] = [
-            {"name": name, "counters": {key: {"value": str(choose.number(0, 6))} for key in ("mem", "sm")}} for name in sets
+            {"name": name, "counters": {key: {"value": str(choose.number(0, 6))} for key in ("mem", "sm")}}
+            for name in sets
         ]
         if not (style.messy and choose.chance(15)):
             slices.insert(choose.number(0, len(slices)), slice_)
     return slices
 
 
-def _slice(choose: Chooser, driver: str, pool: str, name: str, generation: int, count: int) -> Json:
+def _slice(driver: str, pool: str, name: str, generation: int, count: int) -> Json:
     return {
         "apiVersion": "resource.k8s.io/v1",
         "kind": "ResourceSlice",
