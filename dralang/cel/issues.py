@@ -82,7 +82,8 @@ def _display(text: str, issue: Issue) -> str:
     if issue.offset < 0:
         return f"ERROR: <input>:-1:0: {issue.message}"
     line, column = position(text, issue.offset)
-    shown = column + 1
+    # Where there is no text, there is no first column.
+    shown = column + 1 if text else 0
     lines = text.split("\n")
     head = f"ERROR: <input>:{line}:{shown}: {issue.message}"
     if not text or line > len(lines) or len(snippet := lines[line - 1].replace("\t", " ")) > _MAX_SNIPPET:

@@ -175,7 +175,7 @@ _NETWORK: Final[dict[str, Implementation]] = {
     "ip_is_global_unicast": network.is_global_unicast,
     "is_ip": network.is_ip,
     "string_to_cidr": network.parse_cidr,
-    "cidr_contains_ip_string": lambda cidr, ip: network.cidr_contains_ip(cidr, network.parse_ip(ip)),
+    "cidr_contains_ip_string": network.cidr_contains_ip_text,
     "cidr_contains_ip_ip": network.cidr_contains_ip,
     "cidr_contains_cidr_string": lambda cidr, other: network.cidr_contains_cidr(cidr, network.parse_cidr(other)),
     "cidr_contains_cidr": network.cidr_contains_cidr,

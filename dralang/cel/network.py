@@ -224,6 +224,15 @@ def cidr_contains_ip(value: Cidr, ip: Ip) -> bool:
     return same and _prefix(value.address, value.bits) == _prefix(ip.address, value.bits)
 
 
+def cidr_contains_ip_text(value: Cidr, text: str) -> bool:
+    """``value.containsIP(text)``, which has no word about a text that is no address."""
+    try:
+        ip = parse_ip(text)
+    except CelError:
+        raise CelError("no such overload") from None
+    return cidr_contains_ip(value, ip)
+
+
 def cidr_contains_cidr(value: Cidr, other: Cidr) -> bool:
     """``value.containsCIDR(other)``."""
     if value.address.version != other.address.version or value.bits > other.bits:

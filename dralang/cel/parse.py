@@ -3,6 +3,7 @@
 Source: cel-go parser/parser.go, of which the order of errors and the places of nodes come.
 """
 
+import re
 import threading
 from typing import Any, Final
 
@@ -11,11 +12,11 @@ from lark import Token
 from lark.exceptions import UnexpectedInput
 
 from dralang.cel import grammar
-from dralang.cel.depth import RecursionLimitError, check_depth
+from dralang.cel.depth import RecursionLimitError, walking_depth
 from dralang.cel.issues import Issues
 from dralang.cel.literals import LiteralError, bytes_value, double_value, int_value, string_value, uint_value
 from dralang.cel.macros import MacroError, global_macro, member_macro
-from dralang.cel.syntaxerrors import report_syntax_errors
+from dralang.cel.syntaxerrors import MAX_DEPTH, follow, report_syntax_errors
 from dralang.cel.tree import Call, Entry, Ident, ListLiteral, Literal, MapLiteral, Message, Node, Select
 
 MAX_CODE_POINTS: Final = 100_000
@@ -48,7 +49,8 @@ _OPERATORS: Final = {"in": "@in", "&&": "_&&_", "||": "_||_"} | {
     operator: f"_{operator}_" for operator in ("==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%")
 }
 _WORDS: Final = {"true": True, "false": False, "null": None}
-_DEEP_FROM: Final = 200
+# Every level of nesting needs one of these.
+_NESTING: Final = re.compile(r"[(\[{.<>=+\-*/%?!]|\bin\b")
 
 
 class _Missing(Node):
@@ -301,16 +303,23 @@ def parse(text: str, *, lists: bool = True) -> Node:
     if len(text) > MAX_CODE_POINTS:
         issues.add(-1, f"expression code point size exceeds limit: size: {len(text)}, limit {MAX_CODE_POINTS}")
         issues.raise_if_any()
-    if len(text) > _DEEP_FROM:
-        try:
-            check_depth(text)
-        except RecursionLimitError as problem:
-            issues.add(-1, str(problem))
-            issues.raise_if_any()
     tree = _PARSER.parse(text, issues, lists=lists)
     if tree is None:
         issues = Issues(text)
         report_syntax_errors(text, issues)
+    elif len(_NESTING.findall(text)) >= MAX_DEPTH:
+        _check_depth(text, tree, issues)
     issues.raise_if_any()
     assert tree is not None
     return tree
+
+
+def _check_depth(text: str, tree: Node, issues: Issues) -> None:
+    """Report what Kubernetes does not parse because it is nested too deep, once when parsing, once when walking."""
+    try:
+        follow(text, Issues(text))
+    except RecursionLimitError as problem:
+        issues.add(-1, str(problem))
+        return
+    if walking_depth(tree) > MAX_DEPTH:
+        issues.add(-1, "max recursion depth exceeded")
