@@ -184,7 +184,9 @@ class ObjectStore:
         if kind is DeviceTaintRule:
             return admit_rule(old, new, format_time(self.events.now))
         if kind is ResourceClaim or kind is ResourceClaimTemplate:
-            return with_defaults(new, format_time(self.events.now))
+            filled = with_defaults(new, format_time(self.events.now))
+            # Claims of one template share their spec: what asks for the same is recognised by identity.
+            return replace(filled, spec=new.spec) if filled.spec == new.spec else filled
         return admit_node(new) if kind is Node and old is None else new
 
     def _generated_name(self, kind: type[Any], namespace: str, base: str) -> str:

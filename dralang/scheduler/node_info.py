@@ -77,13 +77,15 @@ class NodeInfo:
 
     Attributes:
         node: the node, None while only its pods are known.
+        name: its name.
         pods: by UID, in the order in which they came.
     """
 
-    __slots__ = ("allocatable", "allowed_pods", "node", "pods", "requested", "scored_cpu", "scored_memory")
+    __slots__ = ("allocatable", "allowed_pods", "name", "node", "pods", "requested", "scored_cpu", "scored_memory")
 
     def __init__(self, node: Node | None = None) -> None:
         self.node = node
+        self.name = ""
         self.pods: dict[str, PodInfo] = {}
         self.requested: Amounts = {}
         self.scored_cpu = 0
@@ -92,11 +94,6 @@ class NodeInfo:
         self.allowed_pods = 0
         if node is not None:
             self.set_node(node)
-
-    @property
-    def name(self) -> str:
-        """The name of the node."""
-        return self.node.metadata.name if self.node is not None else ""
 
     @property
     def api(self) -> Node:
@@ -110,6 +107,7 @@ class NodeInfo:
             self.allocatable = amounts(node.status.allocatable)
             self.allowed_pods = self.allocatable.pop(PODS, 0)
         self.node = node
+        self.name = node.metadata.name
 
     def add_pod(self, info: PodInfo) -> None:
         """Count a pod."""
@@ -135,6 +133,7 @@ class NodeInfo:
         """A copy that can be changed without changing this one."""
         copy = NodeInfo()
         copy.node = self.node
+        copy.name = self.name
         copy.pods = dict(self.pods)
         copy.requested = dict(self.requested)
         copy.scored_cpu = self.scored_cpu

@@ -31,6 +31,7 @@ from dralang.scheduler.dynamicresources.extended_resources import (
     special_claim,
 )
 from dralang.scheduler.dynamicresources.manager import DRAManager
+from dralang.scheduler.dynamicresources.memo import AllocationMemo
 from dralang.scheduler.dynamicresources.node_allocatable import Footprint, check, footprint, is_mapped, slices_for
 from dralang.scheduler.framework import SKIP, SUCCESS, Code, CycleState, NodeStatuses, Plugin, Status
 from dralang.scheduler.node_info import NodeInfo, PodInfo
@@ -64,6 +65,7 @@ class DynamicResources(Plugin):
         self._store = store
         self._events: EventQueue = store.events
         self.manager = manager
+        self._memo = AllocationMemo()
         self.group_claims = features.enabled("DRAWorkloadResourceClaims")
         self.waits_for_devices = features.enabled("DRADeviceBindingConditions") and features.enabled(
             "DRAResourceClaimDeviceStatus"
@@ -141,7 +143,9 @@ class DynamicResources(Plugin):
             data.inventory = self.manager.inventory
             data.allocated = self.manager.state
             if special is None:
-                data.attempt = Attempt(data.inventory, data.allocated, [each for each in claims if is_open(each)])
+                asked = [each for each in claims if is_open(each)]
+                data.attempt = Attempt(data.inventory, data.allocated, asked)
+                data.signature = self._memo.signature(asked)
         # INVARIANT: only a cycle that got here has claims; after a rejection PostFilter finds nothing to do.
         data.claims = claims
         data.special = special is not None
@@ -197,7 +201,7 @@ class DynamicResources(Plugin):
         results: tuple[AllocationResult, ...] = ()
         attempt = self.attempt_for(data, special)
         if attempt is not None:
-            outcome = attempt.on(node.api, self.manager.shares + 1)
+            outcome = self._ask(data, attempt, node)
             if not isinstance(outcome, Allocated):
                 return _refusal(outcome, node.name)
             results = outcome.results
@@ -247,6 +251,12 @@ class DynamicResources(Plugin):
         """What the devices of the chosen node add to the requests of the pod."""
         data = state.read(STATE)
         return data.nodes[node].footprint if data is not None and node in data.nodes else ()
+
+    def _ask(self, data: StateData, attempt: Attempt, node: NodeInfo) -> Outcome:
+        first_share = self.manager.shares + 1
+        if data.signature is None or data.inventory is None or data.allocated is None:
+            return attempt.on(node.api, first_share)
+        return self._memo.ask(data.signature, attempt, node.api, first_share, data.inventory, data.allocated)
 
     @staticmethod
     def attempt_for(data: StateData, special: ResourceClaim | None) -> Attempt | None:
@@ -337,6 +347,14 @@ class DynamicResources(Plugin):
         return Status(Code.UNSCHEDULABLE, "deletion of ResourceClaim completed")
 
     # Scoring.
+
+    def pre_score(self, state: CycleState, info: PodInfo, nodes: Sequence[NodeInfo]) -> Status:
+        """Only prioritized lists make a difference."""
+        data = state.read(STATE)
+        if data is None or data.inventory is None:
+            return SKIP
+        listed = any(request.first_available for claim in data.claims for request in claim.spec.devices.requests)
+        return SUCCESS if listed else SKIP
 
     def score(self, state: CycleState, info: PodInfo, node: NodeInfo) -> int:
         """Earlier alternatives of prioritized lists count more.
