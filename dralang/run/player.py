@@ -201,7 +201,7 @@ class _Player:
             span,
             kind,
             self.simulation.now,
-            _said(proposition),
+            _said(proposition) if kind in ("expect", "within") else f"{kind} {_said(proposition)}",
             judgement.actual + more,
             tuple(why),
             len(self.simulation.trace),
