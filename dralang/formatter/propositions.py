@@ -15,7 +15,8 @@ from dralang.formatter.values import (
     put_map_block,
 )
 from dralang.syntax import nodes as n
-from dralang.syntax.vocabulary import KEYWORDS
+
+_AFTER_STATE: Final = frozenset({"for", "on", "by", "because"})
 
 
 def put_proposition(stream: Stream, proposition: n.Proposition) -> None:
@@ -119,9 +120,9 @@ def _put_is(stream: Stream, predicate: n.Is, plural: bool) -> None:  # noqa: FBT
     _put_state(stream, predicate.state, negated=predicate.negated)
     if predicate.results:
         device = predicate.results[0].device
-        # After the state, a device that is called like a keyword is only one if the text says so.
-        is_keyword = device.text in KEYWORDS and device.text != "device" and not device.quoted
-        stream.text(" device " if is_keyword else " ")
+        # After the state, a device that is called like what else can follow is only one if the text says so.
+        is_ambiguous = device.text in _AFTER_STATE and not device.quoted
+        stream.text(" device " if is_ambiguous else " ")
         put_listed(stream, predicate.results, _put_result)
     if predicate.reserved_for:
         stream.line()
