@@ -67,7 +67,7 @@ class Issues:
         items = sorted(self.items, key=lambda issue: issue.offset)
         lines = [_display(self.text, issue) for issue in items]
         if self.count > _MAX_ERRORS:
-            lines.append(f"{self.count} more errors were truncated")
+            lines.append(f"{self.count - _MAX_ERRORS} more errors were truncated")
         raise CompileError(prefix + "\n".join(lines), tuple(items))
 
 

@@ -346,7 +346,7 @@ class _Follower:
         self.state = rules()[name]
         try:
             while self.state.kind != "stop":
-                self._step(name, level)
+                self._step(level)
         except _Problem as problem:
             if not self.recovering:
                 self.recovering = True
@@ -355,7 +355,7 @@ class _Follower:
         self.depths[name] = entered
         self.level = outer_level
 
-    def _step(self, name: str, level: int) -> None:
+    def _step(self, level: int) -> None:
         state = self.state
         number = 0
         if state.kind == "star-back":
@@ -366,9 +366,6 @@ class _Follower:
             self._sync()
             if state.decision:
                 number = self.choices[state.decision](state)
-        if state.kind == "star" and number == 0 and name in LEVELS:
-            # The operand so far becomes part of a new node of the same rule.
-            self._enter(name)
         wanted, rule, precedence, target = state.moves[number]
         if wanted:
             if wanted >> self._look() & 1:
