@@ -52,4 +52,17 @@ API_CODES: dict[str, Code] = {
         ),
         example='timeAdded: "2026-01-31 12:00"       # DRA0305\ntimeAdded: "2026-01-31T12:00:00Z"   # right\n',
     ),
+    "DRA0306": Code(
+        title="refused by the API server",
+        explanation=(
+            "The object can be read, but an API server of the chosen version, with the chosen feature gates, would not "
+            "store it. The text behind the field is the server's own. Fields of features that are off are dropped "
+            "before the server looks, so a request may be refused because its `firstAvailable` is gone, for example."
+        ),
+        example=(
+            "claim shared {\n"
+            "  request gpu: 1 of gpu { adminAccess: true }   # DRA0306: the namespace has no label that allows it\n"
+            "}\n"
+        ),
+    ),
 }
