@@ -46,13 +46,15 @@ class BracketFaults(Struct, frozen=True):
 
     missing: tuple[Missing, ...]
     unopened: tuple[int, ...]  # a `{` belongs before these tokens: line ends of heads
+    headless: tuple[tuple[int, int], ...]  # first and last token of blocks whose head is lost
     surplus: tuple[int, ...]
     unclosed: tuple[int, ...]  # `(` and `[`
 
     @property
     def count(self) -> int:
         """How many faults there are."""
-        return len(self.missing) + len(self.unopened) + len(self.surplus) + len(self.unclosed)
+        found = (self.missing, self.unopened, self.headless, self.surplus, self.unclosed)
+        return sum(map(len, found))
 
 
 class _Open(Struct):
@@ -82,7 +84,11 @@ def find_bracket_faults(tokens: list[Token]) -> BracketFaults:
     matcher = _Matcher(tokens)
     matcher.run()
     return BracketFaults(
-        tuple(matcher.missing), tuple(matcher.unopened), tuple(matcher.surplus), tuple(matcher.unclosed)
+        tuple(matcher.missing),
+        tuple(matcher.unopened),
+        tuple(matcher.headless),
+        tuple(matcher.surplus),
+        tuple(matcher.unclosed),
     )
 
 
@@ -109,9 +115,11 @@ class _Matcher:
         self.stack: list[_Open] = []
         self.missing: list[Missing] = []
         self.unopened: list[int] = []
+        self.headless: list[tuple[int, int]] = []
         self.surplus: list[int] = []
         self.unclosed: list[int] = []
         self.head_end: int | None = None  # where an item's only line in the first column ends, if no `{` stands on it
+        self.orphan: int | None = None  # the first indented line outside of all brackets
         self.suspect: int | None = None  # a `}` that is indented more than the line of the item that it closed
 
     def run(self) -> None:
@@ -148,9 +156,12 @@ class _Matcher:
         """A line begins: it may end what is open, or tell where that should have ended."""
         if not self.stack:
             if indent == 0:
-                self.suspect = self.head_end = None
-            elif self.head_end is None and index > 0 and self.tokens[index - 1].type == "NL" and self.suspect is None:
-                self.head_end = index - 1
+                self.suspect = self.head_end = self.orphan = None
+            elif self.suspect is None and self.head_end is None and self.orphan is None:
+                if self._follows_a_head(index):
+                    self.head_end = index - 1
+                else:
+                    self.orphan = index
             return
         for entry in self.stack:
             if entry.body_indent < 0:
@@ -167,6 +178,13 @@ class _Matcher:
                 break
             if entry.dedent is None and entry.body_indent > entry.indent:
                 entry.dedent = index
+
+    def _follows_a_head(self, index: int) -> bool:
+        """Whether the line before, without a blank one between, can be the head of a block."""
+        if index < 2 or self.tokens[index - 1].type != "NL" or self.tokens[index - 2].type == "RBRACE":
+            return False
+        text = self.tokens[index].span.source.text
+        return text.count("\n", self.tokens[index - 2].span.end, self.tokens[index].span.start) == 1
 
     def _close(self, index: int, kind: str, indent: int | None) -> None:
         opener = CLOSERS[kind]
@@ -186,6 +204,9 @@ class _Matcher:
             if indent == 0 and self.head_end is not None and self.suspect is None:
                 self.unopened.append(self.head_end)
                 self.head_end = None
+            elif indent == 0 and self.orphan is not None and self.suspect is None:
+                self.headless.append((self.orphan, index))
+                self.orphan = None
             elif self.suspect is not None:
                 # That one closed too early, this one is the real end.
                 self.surplus.append(self.suspect)

@@ -133,6 +133,16 @@ class _Recovery:
                     help="`{` stands at the end of the line that it belongs to",
                 )
             )
+        for first, last in faults.headless:
+            self._report(
+                Diagnostic(
+                    code="DRA0111",
+                    message="this block has no head",
+                    span=tokens[first].span,
+                    related=(Related("the block ends here", tokens[last].span),),
+                    help='a block begins with a line such as `scenario "..." {` or `slice NAME {`',
+                )
+            )
         for index in faults.surplus:
             token = tokens[index]
             self._report(
@@ -209,7 +219,7 @@ def _mend(tokens: list[Token], faults: BracketFaults) -> list[Token]:
         inserted.setdefault(fault.before, []).append("RBRACE")
     for index in faults.unopened:
         inserted.setdefault(index, []).append("LBRACE")
-    dropped = frozenset(faults.surplus)
+    dropped = {*faults.surplus, *[index for first, last in faults.headless for index in range(first, last + 1)]}
     mended: list[Token] = []
     for index, token in enumerate(tokens):
         for kind in inserted.get(index, ()):

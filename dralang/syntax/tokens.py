@@ -187,6 +187,8 @@ class _Lexer:
         if text == ";":
             if self.brackets and self.brackets[-1] != "{":
                 self._emit(Token("SEMICOLON", ";", span))
+            elif self.tokens and self.tokens[-1].type == "COMMA":
+                self.newline = span  # unlike the end of a line, it ends what a comma left open
             else:
                 self._newline(start, end)
             return
