@@ -8,7 +8,7 @@ Source: k8s.io/dynamic-resource-allocation structured/allocator.go.
 from collections.abc import Iterable
 
 from dralang.allocator.attempt_state import AttemptState
-from dralang.allocator.inventory import Inventory
+from dralang.allocator.inventory import Inventory, NodeView
 from dralang.allocator.outcome import Allocated, FatalError, GaveUp, NodeError, Outcome, Unallocatable
 from dralang.allocator.requests import AttemptError, Step, bind, plan_claims
 from dralang.allocator.results import build_result
@@ -19,6 +19,8 @@ from dralang.api.resourceclaim import ResourceClaim
 
 DEFAULT_BUDGET = 300_000
 """Steps of the search before it gives up."""
+_REMEMBERED = 64
+"""Outcomes that a node remembers."""
 
 
 def share_id(number: int) -> str:
@@ -32,7 +34,7 @@ class Attempt:
     Make one per scheduling cycle: it reads the claims once.
     """
 
-    __slots__ = ("_budget", "_inventory", "_plans", "_state")
+    __slots__ = ("_budget", "_inventory", "_key", "_plans", "_state")
 
     def __init__(
         self,
@@ -53,6 +55,8 @@ class Attempt:
         self._state = state
         self._plans = plan_claims(claims, inventory)
         self._budget = budget
+        signatures = tuple(plan.signature() for plan in self._plans)
+        self._key: object = None if None in signatures else (budget, signatures)
 
     def on(self, node: Node, first_share: int = 1) -> Outcome:
         """The outcome on one node.
@@ -61,10 +65,30 @@ class Attempt:
             node: the node.
             first_share: number of the first share, see ``share_id``.
         """
-        profile = self._inventory.profile
         view = self._inventory.view(node)
         if view.error is not None:
             return FatalError(f"gather pool information: {view.error.message}")
+        if self._key is None:
+            return self._search(node, view, first_share)
+        # The answer depends on the claims' specifications, the pools that the node sees, what is in use in them, and
+        # what the node declares; attempts that agree in all of them need not search again.
+        pool = self._state.pool
+        used = [pool(each.id) for each in view.pools]
+        key = (self._key, node.status.declared_features)
+        known = view.memo.get(key)
+        if known is not None and known[0] == used:
+            outcome = known[1]
+            assert isinstance(outcome, Allocated | Unallocatable), "nothing else is remembered"
+            return outcome
+        outcome = self._search(node, view, first_share)
+        if isinstance(outcome, Unallocatable) or (isinstance(outcome, Allocated) and not outcome.shares):
+            if len(view.memo) >= _REMEMBERED:
+                view.memo.clear()
+            view.memo[key] = (used, outcome)
+        return outcome
+
+    def _search(self, node: Node, view: NodeView, first_share: int) -> Outcome:
+        profile = self._inventory.profile
         try:
             steps = bind(self._plans, view, profile, self._state)
             state = AttemptState(self._inventory, self._state, node, self._plans)

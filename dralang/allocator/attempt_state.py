@@ -7,7 +7,7 @@ Source: k8s.io/dynamic-resource-allocation structured/internal/experimental allo
 rollbackDevice, deviceInUse, deviceCapacityInUse.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from dralang.allocator.attributes import DerivedAttributeError, attribute_for
@@ -108,21 +108,13 @@ class AttemptState:
     ) -> None:
         profile = inventory.profile
         self.profile = profile
+        self.rules = rules = inventory.rules
         self.node = node
         self.claims = claims
         self._allocated = allocated
         self._inventory = inventory
-        features = profile.features
-        self._capacity = features.consumable_capacity
-        self._partitions = features.partitionable_devices
-        self._groups = features.compatibility_groups
-        self._admin_blocks = profile.has("admin-mark-blocks-normal-request")
-        self._admin_pays = profile.has("admin-access-pays-counters")
-        self._ignores_shares = profile.has("dedicated-ignores-shares")
-        self._fatal_constraints = profile.has("all-constraint-is-fatal")
-        self._negative_blocks = profile.has("negative-counter-blocks-pool")
-        self._leaks = profile.has("rejected-candidate-keeps-reservation")
         self._accounts: dict[object, _Account] = {}
+        self._dedicated: dict[Pool, Mapping[str, str]] = {}
         self._marks: dict[SliceDevice, tuple[int, int]] = {}
         """Claim and level of the normal request that has the device."""
         self._admin_marks: dict[SliceDevice, dict[int, int]] = {}
@@ -141,7 +133,7 @@ class AttemptState:
         """After a refusal: the rule that refused."""
         self.constraint = -1
         """After a refusal by a constraint: its number."""
-        self.remembers = self._leaks and (self._capacity or self._partitions)
+        self.remembers = rules.leaks and (rules.capacity or rules.partitions)
         """Undoing may not restore the state before (a fault of some versions)."""
         for states in self._constraints:
             self.remembers = self.remembers or any(state.remembers for state in states)
@@ -150,13 +142,20 @@ class AttemptState:
         """What is in use in a pool since before the attempt."""
         return self._allocated.pool(pool.id)
 
+    def is_in_use(self, candidate: Candidate) -> bool:
+        """Whether the device is somebody's alone, since before the attempt."""
+        dedicated = self._dedicated.get(candidate.pool)
+        if dedicated is None:
+            dedicated = self._dedicated[candidate.pool] = self._allocated.pool(candidate.pool.id).dedicated
+        return candidate.device.id[2] in dedicated
+
     def account(self, candidate: Candidate) -> _Account:
         """The counters that the device draws from."""
         pool = candidate.pool
         key: object = pool
-        if "pool counters" in self.profile.lacks:
+        if self.rules.per_slice:
             key = candidate.device.home
-        elif self.profile.has("counters-shared-by-pool-name"):
+        elif self.rules.per_name:
             key = pool.id[1]
         known = self._accounts.get(key)
         if known is None:
@@ -164,8 +163,8 @@ class AttemptState:
             if key is candidate.device.home:
                 start = slice_baseline(candidate.device.home, allocations)
             else:
-                forgets = self.profile.has("counters-forget-shares")
-                start = baseline(pool, allocations, self._inventory.vanished(pool.id), forgets_shares=forgets)
+                vanished = self._inventory.vanished(pool.id)
+                start = baseline(pool, allocations, vanished, forgets_shares=self.rules.forgets_shares)
             known = self._accounts[key] = _Account(start)
         return known
 
@@ -188,7 +187,7 @@ class AttemptState:
         plan = slot.plan
         device = candidate.device
         self.blame = 0
-        if not plan.admin and device.id[2] in self.allocations(candidate.pool).dedicated:
+        if not plan.admin and self.is_in_use(candidate):
             self.refusal = "in use"
             return None
         if self._is_taken(plan, claim, device):
@@ -197,7 +196,7 @@ class AttemptState:
         if not plan.takes_all:
             if candidate.error is not None:
                 raise selection_error(candidate, plan, self.claims[claim], self.profile)
-            if self._capacity and not self._fits(plan, claim, candidate, "checking"):
+            if self.rules.capacity and not self._fits(plan, claim, candidate, "checking"):
                 return None
         if not self._is_operable(plan, candidate):
             return None
@@ -212,8 +211,8 @@ class AttemptState:
             self._release(placement)
             return None
         self._mark(placement)
-        if self._capacity and not self._take_share(placement, index):
-            if not self._leaks:
+        if self.rules.capacity and not self._take_share(placement, index):
+            if not self.rules.leaks:
                 self.undo(placement)
             return None
         self.results[claim] += 1
@@ -233,7 +232,7 @@ class AttemptState:
             else:
                 self._marks.pop(device, None)
         self._unconstrain(placement, placement.constrained)
-        if not (self._leaks and device.shareable):
+        if not (self.rules.leaks and device.shareable):
             self._give_back(placement)
 
     def _return_share(self, placement: Placement, amounts: Amounts) -> None:
@@ -244,7 +243,7 @@ class AttemptState:
         for name, amount, _ in amounts.taken:
             shares.amounts[name] -= amount
         gone = not shares.number
-        if self._leaks:
+        if self.rules.leaks:
             # Without amounts the share stays known; without any amount left all shares are forgotten.
             gone = bool(amounts.taken) and not any(shares.amounts.values())
         if gone:
@@ -275,7 +274,7 @@ class AttemptState:
         if mark is not None:
             self.blame = 1 << mark[1]
             return True
-        if admin and self._admin_blocks:
+        if admin and self.rules.admin_blocks:
             for level in admin.values():
                 self.blame |= 1 << level
             return True
@@ -304,7 +303,7 @@ class AttemptState:
 
     def _is_operable(self, plan: RequestPlan, candidate: Candidate) -> bool:
         device = candidate.device
-        if self._capacity and not self._ignores_shares and not plan.admin and not device.shareable:
+        if self.rules.capacity and not self.rules.ignores_shares and not plan.admin and not device.shareable:
             allocations = self.allocations(candidate.pool)
             if device.id[2] in allocations.consumed or device.id[2] in allocations.shares:
                 self.refusal = "shares"
@@ -312,19 +311,16 @@ class AttemptState:
         if device.home.api.spec.skip_node_operations and not self._node_operations_allow():
             self.refusal = "operations"
             return False
-        if device.consumes and not self._partitions:
+        if device.consumes and not self.rules.partitions:
             self.refusal = "partitions"
             return False
         return True
 
     def _node_operations_allow(self) -> bool:
-        profile = self.profile
-        if not profile.knows_node_operations and (
-            profile.has("skip-node-operations-unchecked") or "node operations" in profile.lacks
-        ):
+        if self.rules.unchecked_operations:
             return True
         declared = self.node.status.declared_features
-        return profile.features.optional_node_operations and NODE_OPERATIONS_FEATURE in declared
+        return self.profile.features.optional_node_operations and NODE_OPERATIONS_FEATURE in declared
 
     def _reserve(self, placement: Placement) -> bool:
         """Take counters and join compatibility groups, unless an earlier share of the device has done so."""
@@ -332,14 +328,14 @@ class AttemptState:
         device = candidate.device
         if device.shareable and self._is_shared(candidate):
             return True
-        if placement.plan.admin and not self._admin_pays:
+        if placement.plan.admin and not self.rules.admin_pays:
             return True
         account = self.account(candidate)
-        if self._groups and not self._join_groups(account, placement):
+        if self.rules.groups and not self._join_groups(account, placement):
             self.refusal = "groups"
             return False
         free = account.baseline
-        if self._negative_blocks and free.blocked:
+        if self.rules.negative_blocks and free.blocked:
             self.refusal = "blocked"
             self._leave_groups(account, placement)
             return False
@@ -364,7 +360,7 @@ class AttemptState:
         name = device.id[2]
         if device in self._shares or name in allocations.consumed:
             return True
-        return name in allocations.shares and not self.profile.has("share-without-amounts-is-not-in-use")
+        return name in allocations.shares and not self.rules.misses_shares
 
     def _join_groups(self, state: _Account, placement: Placement) -> bool:
         saved: list[tuple[str, Groups | None]] = []
@@ -396,7 +392,7 @@ class AttemptState:
 
     def _release(self, placement: Placement) -> None:
         """Give back what a candidate that is rejected later on has reserved."""
-        if not self._leaks:
+        if not self.rules.leaks:
             self._give_back(placement)
 
     def _give_back(self, placement: Placement) -> None:
@@ -435,7 +431,7 @@ class AttemptState:
                     for place in state.opposed(attribute):
                         self.blame |= 1 << levels[index][place]
                 self._unconstrain(placement, number)
-                if plan.takes_all and self._fatal_constraints:
+                if plan.takes_all and self.rules.fatal_constraints:
                     raise AttemptError(
                         f"claim {self.claims[claim].label}, request {plan.name}: cannot add device "
                         f"{'/'.join(device.id)} because a claim constraint would not be satisfied",
@@ -465,7 +461,7 @@ class AttemptState:
         """Check the remaining capacity once more, as mode All has not yet, and take a share of a shared device."""
         plan = placement.plan
         candidate = placement.candidate
-        if self.profile.has("capacity-rechecked-on-wrong-device"):
+        if self.rules.wrong_recheck:
             if not self._fits(plan, placement.claim, self._neighbour(candidate, index), "rechecking"):
                 return False
         elif plan.takes_all and not self._fits(plan, placement.claim, candidate, "rechecking"):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dralang.allocator.node_selection import NodeSelectorError, node_matches
 from dralang.allocator.pools import GatherError, Placed, Pool, PoolGroup
 from dralang.allocator.prepared import PoolId, PreparedSlice, SelectorFailure, SliceDevice
-from dralang.allocator.profiles import AllocatorProfile
+from dralang.allocator.profiles import AllocatorProfile, Rules
 from dralang.api.deviceclass import DeviceClass
 from dralang.api.expressions import DeviceExpressions
 from dralang.api.nodes import Node
@@ -118,9 +118,10 @@ class NodeView:
         devices: the devices of the complete pools, in search order.
         error: a fatal error of the gathering, or None.
         bad_pools: the incomplete and invalid pools.
+        memo: outcomes of attempts, remembered by whoever computes them.
     """
 
-    __slots__ = ("_candidates", "bad_pools", "devices", "error", "node", "pools")
+    __slots__ = ("_candidates", "bad_pools", "devices", "error", "memo", "node", "pools")
 
     def __init__(self, node: Node, pools: Iterable[Pool], error: GatherError | None, profile: AllocatorProfile) -> None:
         self.node = node
@@ -132,6 +133,7 @@ class NodeView:
         self.devices = devices
         self.bad_pools = tuple(pool for pool in self.pools if pool.state != "complete")
         self._candidates: dict[tuple[tuple[str, ...], tuple[str, ...]], Candidates] = {}
+        self.memo: dict[object, tuple[object, object]] = {}
 
     def candidates(self, class_selectors: tuple[str, ...], request_selectors: tuple[str, ...]) -> Candidates:
         """The candidates for these selectors; the same object for the same selectors."""
@@ -170,6 +172,7 @@ class Inventory:
         "classes",
         "expressions",
         "profile",
+        "rules",
     )
 
     def __init__(
@@ -182,8 +185,10 @@ class Inventory:
         views: dict[str, NodeView],
         next_place: int,
         vanished: Mapping[PoolId, Mapping[str, SliceDevice]],
+        rules: Rules | None = None,
     ) -> None:
         self.profile = profile
+        self.rules = Rules(profile) if rules is None else rules
         self.expressions = expressions
         self.classes = classes
         self._groups = groups
@@ -339,12 +344,22 @@ class Inventory:
     ) -> "Inventory":
         nodes = frozenset[str]().union(*(group.nodes for group in touched))
         views = {} if "" in nodes else {name: view for name, view in self._views.items() if name not in nodes}
-        return Inventory(self.profile, self.expressions, self.classes, groups, slices, views, next_place, vanished)
+        return Inventory(
+            self.profile, self.expressions, self.classes, groups, slices, views, next_place, vanished, self.rules
+        )
 
     def _with_classes(self, classes: Mapping[str, PreparedClass]) -> "Inventory":
         views = dict(self._views)
         return Inventory(
-            self.profile, self.expressions, classes, self._groups, self._slices, views, self._next, self._vanished
+            self.profile,
+            self.expressions,
+            classes,
+            self._groups,
+            self._slices,
+            views,
+            self._next,
+            self._vanished,
+            self.rules,
         )
 
     def _with_vanished(self, slice_: PreparedSlice) -> Mapping[PoolId, Mapping[str, SliceDevice]]:

@@ -189,6 +189,77 @@ class AllocatorProfile(Struct, frozen=True, kw_only=True):
         return quirk in self.quirks
 
 
+class Rules:
+    """What the search asks of a profile, looked up once.
+
+    Attributes:
+        profile: the profile.
+        capacity: capacity counts, and devices can be shared.
+        partitions: counters count.
+        groups: compatibility groups count.
+        admin_blocks: a device of an admin request is not given to others in the same attempt.
+        admin_pays: admin requests take counters.
+        ignores_shares: shares of a device that is no longer shared do not matter.
+        fatal_constraints: mode All aborts the attempt where a constraint refuses a device.
+        negative_blocks: an over-committed counter blocks its pool.
+        leaks: not everything that is rejected is given back.
+        forgets_shares: shared devices do not consume counters in the next attempt.
+        misses_shares: shares without amounts are not seen.
+        wrong_recheck: the last capacity check looks at another device.
+        first_alternative: an alternative with mode All goes on as the first one.
+        per_slice: counters belong to slices.
+        per_name: counters belong to pool names.
+        unchecked_operations: ``skipNodeOperations`` is not looked at.
+        any_order: the devices of one request are tried in every order.
+    """
+
+    __slots__ = (
+        "admin_blocks",
+        "admin_pays",
+        "any_order",
+        "capacity",
+        "fatal_constraints",
+        "first_alternative",
+        "forgets_shares",
+        "groups",
+        "ignores_shares",
+        "leaks",
+        "misses_shares",
+        "negative_blocks",
+        "partitions",
+        "per_name",
+        "per_slice",
+        "profile",
+        "unchecked_operations",
+        "wrong_recheck",
+    )
+
+    def __init__(self, profile: AllocatorProfile) -> None:
+        features = profile.features
+        has = profile.has
+        self.profile = profile
+        self.capacity = features.consumable_capacity
+        self.partitions = features.partitionable_devices
+        self.groups = features.compatibility_groups
+        self.admin_blocks = has("admin-mark-blocks-normal-request")
+        self.admin_pays = has("admin-access-pays-counters")
+        self.ignores_shares = has("dedicated-ignores-shares")
+        self.fatal_constraints = has("all-constraint-is-fatal")
+        self.negative_blocks = has("negative-counter-blocks-pool")
+        self.leaks = has("rejected-candidate-keeps-reservation")
+        self.forgets_shares = has("counters-forget-shares")
+        self.misses_shares = has("share-without-amounts-is-not-in-use")
+        self.wrong_recheck = has("capacity-rechecked-on-wrong-device")
+        self.first_alternative = has("all-alternative-continues-as-first")
+        self.per_slice = "pool counters" in profile.lacks
+        self.per_name = has("counters-shared-by-pool-name")
+        self.unchecked_operations = not profile.knows_node_operations and (
+            has("skip-node-operations-unchecked") or "node operations" in profile.lacks
+        )
+        # Where undoing restores the state, trying every order finds the same first solution as trying one.
+        self.any_order = "combinations" in profile.lacks and (self.capacity or self.partitions)
+
+
 class ProfileError(ValueError):
     """No such version, or a quirk that does not exist; the message is for the author of a scenario."""
 

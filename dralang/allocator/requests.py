@@ -9,6 +9,8 @@ validateDeviceRequest.
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import msgspec
+
 from dralang.allocator.capacity import Requested, amounts_for, exhausted
 from dralang.allocator.inventory import Candidate, Candidates, Inventory, NodeView, PreparedClass
 from dralang.allocator.node_selection import NodeSelectorError
@@ -143,6 +145,21 @@ class RequestPlan:
             return f"{place}: unsupported count mode {source.allocation_mode}"
         return ""
 
+    def signature(self) -> object:
+        """Equal for requests that every node serves alike."""
+        capacity = self.capacity or {}
+        return (
+            self.full_name,
+            self.class_,
+            self.selectors,
+            self.takes_all,
+            self.count,
+            self.admin,
+            self.tolerations,
+            tuple((name, str(amount), amount.nano) for name, amount in sorted(capacity.items())),
+            tuple(sorted(self.derived.items())),
+        )
+
 
 def _covers(constraint: DeviceConstraint, full_name: str, parent: str) -> bool:
     return (
@@ -222,6 +239,20 @@ class ClaimPlan:
                     f"claim {self.label}, constraint #{index}: empty constraint (unsupported constraint type?)"
                 )
                 break
+
+    def signature(self) -> object | None:
+        """Equal for claims that every node serves alike; None if an error would name the claim."""
+        if self.problem or any(group.problem or plan.problem for group in self.requests for plan in group.alternatives):
+            return None
+        devices = self.api.spec.devices
+        return (
+            tuple(
+                (group.api.name, group.is_list, tuple(plan.signature() for plan in group.alternatives))
+                for group in self.requests
+            ),
+            devices.constraints,
+            msgspec.json.encode(devices.config) if devices.config else b"",
+        )
 
 
 class Slot:

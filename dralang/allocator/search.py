@@ -83,11 +83,7 @@ class Search:
         self._budget = budget
         self._stack: list[_Alternatives | _Device] = []
         self._hazards = Hazards(steps, state)
-        # Where undoing restores the state, trying every order finds the same first solution as trying one.
-        self._combinations = "combinations" not in state.profile.lacks or not state.profile.features.enabled() & {
-            "consumable_capacity",
-            "partitionable_devices",
-        }
+        self._combinations = not state.rules.any_order
         self._symmetry: Symmetry | None = None
         self._effort = 0
         self._dead: set[object] = set()
@@ -186,15 +182,19 @@ class Search:
             if level.placement is None:
                 level.blame |= state.blame
                 return None
-            first = state.profile.has("all-alternative-continues-as-first")
+            first = state.rules.first_alternative
             return level.step, self._steps[level.step].slots[0] if first else slot, level.index + 1, 0
+        candidates = slot.candidates
+        owned = not slot.plan.admin
         while True:
-            candidate = slot.candidates.at(level.cursor)
+            candidate = candidates.at(level.cursor)
             if candidate is None:
                 return None
             level.cursor += 1
             if candidate.stop is not None:
                 raise AttemptError(candidate.stop)
+            if owned and state.is_in_use(candidate):
+                continue
             if level.failed and self._is_hopeless(level, candidate):
                 continue
             level.placement = state.place(slot, claim, candidate, depth, level.index)
