@@ -263,6 +263,8 @@ class Declarer:
         self.log = log
         self.builder = ObjectBuilder(log, fuzz=fuzz)
         self.calls: list[n.Call] = []
+        self.total_calls = 0
+        self.gave_up = False
 
     def item(self, item: n.Decl | n.Call, bindings: Bindings, home: Environment) -> list[Declared]:
         """The new objects of a declaration or call; ``home`` knows the fixtures."""
@@ -296,7 +298,15 @@ class Declarer:
             )
             return []
         home.called.add(name)
+        if self.gave_up:
+            return []
+        self.total_calls += 1
+        if self.total_calls > MAX_OBJECTS:
+            self.gave_up = True
+            self.log.add(problems.bad_call(f"more than {MAX_OBJECTS:,} calls of fixtures", call.span))
+            return []
         if len(self.calls) >= MAX_CALLS:
+            self.gave_up = True
             message = f"fixtures call each other more than {MAX_CALLS} deep"
             self.log.add(problems.bad_call(message, self.calls[0].span, "does one of them call itself?"))
             return []

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable
 from dralang.diagnostics.diagnostic import Diagnostic, Related
 from dralang.diagnostics.source import Span
 from dralang.spelling import nearest
+from dralang.syntax.tokens import MAX_NESTING
 
 
 def _meant(name: str, known: Collection[str]) -> str:
@@ -198,4 +199,14 @@ def checks_nothing(title: str, span: Span) -> Diagnostic:
         message=f"scenario `{title}` expects nothing",
         span=span,
         help="say what should happen: `expect POD runs`",
+    )
+
+
+def too_deep(span: Span) -> Diagnostic:
+    """Statements inside of statements without end."""
+    return Diagnostic(
+        code="DRA0104",
+        message=f"nested more than {MAX_NESTING} levels deep",
+        span=Span(span.source, span.start, min(span.end, span.start + 20)),
+        help="write the statements one after the other",
     )

@@ -25,9 +25,11 @@ from dralang.scenario import steps as s
 from dralang.scenario.keys import ObjectKey
 from dralang.scenario.model import Declared, Property
 from dralang.syntax import nodes as n
+from dralang.syntax.tokens import MAX_NESTING
 from dralang.values.duration import format_duration, parse_duration
 
 MAX_STEPS: Final = 50_000
+MAX_TIME: Final = 87_600 * 3_600_000
 COMPONENTS: Final = (
     "scheduler",
     "resourceclaim-controller",
@@ -81,6 +83,7 @@ class Elaborator:
         self.missing: list[Diagnostic] = []
         self.last_at = 0
         self.timed = 0
+        self.depth = 0
 
     def run(self, body: n.Body, bindings: Bindings) -> None:
         """Elaborate a body; results are in the attributes."""
@@ -116,9 +119,14 @@ class Elaborator:
 
     def statement(self, node: n.Statement, bindings: Bindings) -> None:
         """Elaborate one statement; what follows from an action happens before the next statement."""
+        if self.depth >= MAX_NESTING:
+            self.log.add(problems.too_deep(node.span))
+            return
         self._note_support(node)
         before = len(self.steps)
+        self.depth += 1
         self._statement(node, bindings)
+        self.depth -= 1
         if isinstance(node, _ACTING) and len(self.steps) > before:
             self.steps.append(s.Consequences(node.span))
 
@@ -414,10 +422,14 @@ class Elaborator:
         if not isinstance(resolved, n.Word):
             return None
         try:
-            return parse_duration(resolved.text)
+            milliseconds = parse_duration(resolved.text)
         except ValueError as error:
             self.log.add(problems.bad_duration(str(error), value.span))
             return None
+        if milliseconds > MAX_TIME:
+            self.log.add(problems.bad_duration(f"no clock runs longer than {format_duration(MAX_TIME)}", value.span))
+            return None
+        return milliseconds
 
     def _at(self, node: n.At, bindings: Bindings) -> None:
         time = self.duration(node.time, bindings)

@@ -10,10 +10,13 @@ from functools import lru_cache
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 """The date of millisecond 0."""
 
+_LAST_SECOND = int((datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC) - EPOCH).total_seconds())
+
 
 @lru_cache(maxsize=4096)
 def _format_second(second: int) -> str:
-    return (EPOCH + timedelta(seconds=second)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    # A grace period of a million years is no reason to break: the calendar ends with the year 9999.
+    return (EPOCH + timedelta(seconds=min(second, _LAST_SECOND))).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def format_time(instant: int) -> str:
