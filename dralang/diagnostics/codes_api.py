@@ -11,12 +11,7 @@ API_CODES: dict[str, Code] = {
             "case-sensitive and are those of the API version of the object: `resource.k8s.io/v1` wraps a plain request "
             "in `exactly`, for example. Names that may have been meant are listed with the error."
         ),
-        example=(
-            "class gpu {\n"
-            "  extendedResource: example.com/gpu       # DRA0301\n"
-            "  extendedResourceName: example.com/gpu   # right\n"
-            "}\n"
-        ),
+        example=("class gpu {\n  where `true`\n  extendedResource: example.com/gpu\n}\n"),
     ),
     "DRA0302": Code(
         title="value of the wrong type",
@@ -25,7 +20,7 @@ API_CODES: dict[str, Code] = {
             'where text is needed. Kubernetes converts nothing: `"2"` is no integer, and `1.0` is none either. The '
             "`string` of an attribute needs quotes in YAML where the text looks like a number or a boolean."
         ),
-        example=("claim shared {\n  request gpu: 1 of gpu { count: two }   # DRA0302: an integer is needed\n}\n"),
+        example=("class gpu { where `true` }\nclaim shared {\n  request gpu: 1 of gpu { adminAccess: sometimes }\n}\n"),
     ),
     "DRA0303": Code(
         title="malformed quantity",
@@ -34,7 +29,15 @@ API_CODES: dict[str, Code] = {
             "`Ki` `Mi` `Gi` `Ti` `Pi` `Ei` (powers of 1024), or an exponent such as `e3`. There is no space before the "
             "suffix, and case counts: `1m` is one thousandth, `1M` a million, and `1K` and `1GB` are no quantities."
         ),
-        example="capacity: { memory: 80GB }   # DRA0303\ncapacity: { memory: 80Gi }   # right\n",
+        example=(
+            "node worker-1\n"
+            "\n"
+            "slice gpus {\n"
+            "  driver: gpu.example.com\n"
+            "  nodeName: worker-1\n"
+            "  device gpu-0 { capacity { memory: 80GB } }\n"
+            "}\n"
+        ),
     ),
     "DRA0304": Code(
         title="number out of range",
@@ -42,7 +45,7 @@ API_CODES: dict[str, Code] = {
             "Integers of the API have 64 bits, or 32 where the API says so (ports, priorities, replicas). A larger or "
             "smaller number cannot be read."
         ),
-        example="priority high: 3000000000   # DRA0304: above 2147483647\n",
+        example=("priority high: 3000000000\n"),
     ),
     "DRA0305": Code(
         title="malformed time",
@@ -50,7 +53,12 @@ API_CODES: dict[str, Code] = {
             "Times are RFC 3339: date, `T`, time of day in whole seconds or with a fraction, and `Z` or an offset such "
             "as `+02:00`. They are shown in UTC."
         ),
-        example='timeAdded: "2026-01-31 12:00"       # DRA0305\ntimeAdded: "2026-01-31T12:00:00Z"   # right\n',
+        example=(
+            "taintrule broken {\n"
+            "  deviceSelector { driver: gpu.example.com }\n"
+            '  taint { key: gpu.example.com/unhealthy; effect: NoExecute; timeAdded: "2026-01-31 12:00" }\n'
+            "}\n"
+        ),
     ),
     "DRA0306": Code(
         title="refused by the API server",
@@ -59,10 +67,6 @@ API_CODES: dict[str, Code] = {
             "store it. The text behind the field is the server's own. Fields of features that are off are dropped "
             "before the server looks, so a request may be refused because its `firstAvailable` is gone, for example."
         ),
-        example=(
-            "claim shared {\n"
-            "  request gpu: 1 of gpu { adminAccess: true }   # DRA0306: the namespace has no label that allows it\n"
-            "}\n"
-        ),
+        example=("class gpu { where `true` }\nclaim shared {\n  request gpu: 1 of gpu { adminAccess: true }\n}\n"),
     ),
 }
