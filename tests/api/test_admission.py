@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from dralang.api.admission import Accepted, AdmissionContext, Refused, WriteRequest, admit, admit_object
 from dralang.api.decode import from_json
-from dralang.api.kinds import KINDS
 from dralang.api.meta import LabelSelector, LabelSelectorRequirement, ObjectMeta
 from dralang.api.nodes import Node
 from dralang.api.podresources import aggregate
+from dralang.api.pods import Pod
 from dralang.api.podtemplates import check_pod_template
 from dralang.api.resourceslice import ResourceSlice
 from dralang.api.selectors import matches_labels, matches_node
@@ -214,7 +214,7 @@ def workload(*templates):
 
 
 def composite(name, *children, **fields):
-    policy = {"schedulingPolicy": {"basic": {}}}
+    policy: dict[str, object] = {"schedulingPolicy": {"basic": {}}}
     below = {"compositePodGroupTemplates": list(children)} if children else {}
     leaf = {} if children else {"podGroupTemplates": [{"name": f"{name}-leaf", **policy}]}
     return {"name": name, **policy, **below, **leaf, **fields}
@@ -278,7 +278,7 @@ def test_containers_add_up():
         {"name": "side", "restartPolicy": "Always", "resources": {"requests": {"cpu": "500m"}}},
         {"name": "setup", "resources": {"requests": {"cpu": "4"}}},
     ]
-    pod = from_json(KINDS["Pod"].type, {"spec": {"containers": containers, "initContainers": init}})
+    pod = from_json(Pod, {"spec": {"containers": containers, "initContainers": init}})
     total = {name: str(amount) for name, amount in aggregate(pod.spec, "requests").items()}
     assert total == {"cpu": "4500m", "memory": "1Gi"}
 
@@ -324,7 +324,7 @@ def test_node_selectors():
 
 
 CASES = [json.loads(line) for line in gzip.decompress(RECORDED.read_bytes()).decode().splitlines()[::40]]
-PARTS = [
+PARTS: list[object] = [
     None,
     True,
     0,

@@ -20,7 +20,7 @@ from dralang.api.resourceclaim import (
     ResourceClaim,
     ResourceClaimSpec,
 )
-from dralang.api.resourceslice import ResourceSlice
+from dralang.api.resourceslice import Device, ResourceSlice
 from dralang.api.schema import field_at, fields_of
 from dralang.diagnostics.codes_api import API_CODES
 from dralang.diagnostics.diagnostic import DiagnosticLog
@@ -50,7 +50,7 @@ def test_fields_are_named_as_in_the_api():
     assert (device.attribute, device.shape, device.format, device.nullable) == ("string", "scalar", "string", True)
     devices = field_at(ResourceSlice, ("spec", "devices"))
     assert devices is not None
-    assert (devices.shape, devices.format, devices.struct.__name__) == ("list", "struct", "Device")
+    assert (devices.shape, devices.format, devices.struct) == ("list", "struct", Device)
     capacity = field_at(ResourceSlice, ("spec", "devices", 3, "capacity", "memory", "value"))
     assert capacity is not None
     assert (capacity.format, capacity.always) == ("quantity", True)
@@ -176,12 +176,12 @@ def test_quantities_may_be_numbers(number, shown):
 
 
 def test_nesting_without_end_is_refused():
-    value = "x"
+    value: object = "x"
     for _ in range(100_000):
         value = [value]
     with pytest.raises(DecodeError):
         from_json(ResourceClaim, value)
-    nested = {"name": "t"}
+    nested: dict[str, object] = {"name": "t"}
     for _ in range(3000):
         nested = {"name": "t", "compositePodGroupTemplates": [nested]}
     with pytest.raises(DecodeError, match="nested too deeply"):

@@ -4,6 +4,7 @@ import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ FOLDER = Path(__file__).parent
 FILES = {"validation.jsonl.gz": 2012, "validation-manifests.jsonl.gz": 240}
 
 
-def cases(name: str) -> Iterator[dict]:
+def cases(name: str) -> Iterator[dict[str, Any]]:
     for line in gzip.decompress((FOLDER / name).read_bytes()).decode().splitlines():
         yield json.loads(line)
 
