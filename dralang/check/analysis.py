@@ -123,6 +123,8 @@ class _FileAnalysis:
         settings_of([self.environment.headers], {}, self.log, self.overrides, self.defaults)
         scenarios: list[Scenario] = []
         for node in self.environment.scenarios:
+            for part in node.repeated:
+                self.log.add(problems.given_twice(part.text, part.span, node.title.span))
             for bindings in self._rows(node):
                 scenario = self._scenario(node, bindings)
                 if scenario is not None:

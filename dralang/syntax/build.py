@@ -97,6 +97,18 @@ def _tail_words(children: Children, keyword: str) -> tuple[n.Word, ...]:
     return tail.words if tail else ()
 
 
+def _repeated(children: Children, heads: tuple[_Head, ...]) -> tuple[n.Word, ...]:
+    """The heads of a scenario that stand there a second time, tags excepted."""
+    seen: set[str] = set()
+    repeated = []
+    for part in [*heads, *_nodes(children, n.Table)]:
+        keyword = part.keyword if isinstance(part, _Head) else "for"
+        if keyword in seen and keyword != "tagged":
+            repeated.append(n.Word(part.span, keyword))
+        seen.add(keyword)
+    return tuple(repeated)
+
+
 class DeclarationBuilder:
     """Values, blocks, declarations, modules."""
 
@@ -260,7 +272,9 @@ class ScenarioBuilder(DeclarationBuilder):
         xfail = next((head.words[0] for head in heads if head.keyword == "xfail"), None)
         source = next((head.call for head in heads if head.keyword == "from"), None)
         fuzz = c[0].text == "fuzz"
-        return n.Scenario(_span(c), _word(c[1]), tags, xfail, _one(c, n.Table), c[-1], fuzz, source)
+        return n.Scenario(
+            _span(c), _word(c[1]), tags, xfail, _one(c, n.Table), c[-1], fuzz, source, _repeated(c, heads)
+        )
 
     fuzz = scenario
 

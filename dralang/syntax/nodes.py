@@ -281,7 +281,10 @@ class Table(Node, frozen=True):
 
 
 class Scenario(Node, frozen=True):
-    """``scenario "title" tagged a xfail "why" for X in [..] { ... }``, or a ``fuzz``."""
+    """``scenario "title" tagged a xfail "why" for X in [..] { ... }``, or a ``fuzz``.
+
+    ``repeated`` holds the parts of the head that stand there a second time.
+    """
 
     title: Word
     tags: tuple[Word, ...]
@@ -290,6 +293,7 @@ class Scenario(Node, frozen=True):
     body: Body
     fuzz: bool = False
     source: Call | None = None
+    repeated: tuple[Word, ...] = ()
 
 
 class Property(Node, frozen=True):
