@@ -147,6 +147,21 @@ def admit_object(
         version: the API version of ``sent``; None for the one in which objects are held.
         lists_given: the lists of the spec that were sent, be they empty.
     """
+    try:
+        return _admit(operation, sent, old, context, version, lists_given)
+    except RecursionError:
+        # Raw JSON is the one thing in an object that can be nested without end.
+        return Refused("BadRequest", message="the object is nested too deeply")
+
+
+def _admit(
+    operation: Operation,
+    sent: ApiType,
+    old: Kind | None,
+    context: AdmissionContext,
+    version: str | None,
+    lists_given: frozenset[str],
+) -> Accepted | Refused:
     new: Kind = to_current(with_defaults(sent, context.now))
     info = KIND_OF_TYPE[type(new)]
     strategy = STRATEGIES[info.name]

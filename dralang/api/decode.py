@@ -29,6 +29,8 @@ BAD_QUANTITY = "DRA0303"
 OUT_OF_RANGE = "DRA0304"
 BAD_TIME = "DRA0305"
 
+# What Go trims; Python would also trim the separators of ASCII.
+_GO_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _MAX_SHOWN = 40
 _MAX_FIELDS_SHOWN = 24
 _TYPE_META = ("apiVersion", "kind")
@@ -121,7 +123,7 @@ def _number_text(value: int) -> str:
 
 def _read_quantity(value: Any) -> Quantity:
     if type(value) is str:
-        text = value.strip()
+        text = value.strip(_GO_SPACE)
     elif type(value) is int:
         if abs(value) >= 1 << 63:
             return quantity_of(value) if abs(value) < 10**4000 else quantity_of(10**4000)

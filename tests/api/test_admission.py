@@ -208,6 +208,17 @@ def test_decoded_objects_are_admitted_the_same_way():
     assert causes(answer) == {("spec.devices[0].name", "Invalid")}
 
 
+@pytest.mark.parametrize("depth", [10, 200, 700, 5000])
+def test_deep_parameters_are_taken_or_refused(depth):
+    deep: dict[str, object] = {}
+    for _ in range(depth):
+        deep = {"a": deep}
+    answer = admit(
+        WriteRequest("create", device_class(config=[{"opaque": {"driver": "d.io", "parameters": deep}}])), server()
+    )
+    assert isinstance(answer, Accepted) == (depth <= 700), answer
+
+
 def workload(*templates):
     spec = {"compositePodGroupTemplates": list(templates)}
     return {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "Workload", "metadata": {"name": "w"}, "spec": spec}
