@@ -4,9 +4,10 @@ Device expressions have an environment and an evaluator of their own; here names
 expression runs once. Imported only when a scenario has such an expression.
 """
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import celpy
 from celpy import celtypes
@@ -51,7 +52,27 @@ def check_json_expression(expression: str) -> None:
     _program(expression)
 
 
-def evaluate_json(expression: str, variables: Mapping[str, object]) -> object:
+# What cel-python says, and what it means; the rest of its texts is fit for people.
+_MEANINGS: Final = (
+    (re.compile(r"undeclared reference to '(.*?)' \(in activation "), "there is no variable or function `{}`"),
+    (re.compile(r"found no matching overload for _\[_\] "), "this has no entries"),
+    (re.compile(r"found no matching overload for "), "no operator or function for values of these types"),
+    (re.compile(r"no such member in mapping: '(.*)'"), "there is no field `{}`"),
+    (re.compile(r"invalid_argument"), "there is no such entry in the list"),
+)
+
+
+def _for_people(error: CELEvalError) -> str:
+    """One line; cel-python adds all variables and functions to what it does not know."""
+    said = str(error.args[0]) if error.args else ""
+    for pattern, meaning in _MEANINGS:
+        found = pattern.match(said)
+        if found is not None:
+            return meaning.format(*found.groups())
+    return said or "it fails"
+
+
+def evaluate_json(expression: str, variables: Mapping[str, Any]) -> object:
     """The value of an expression; ``variables`` hold JSON.
 
     Raises:
@@ -61,7 +82,7 @@ def evaluate_json(expression: str, variables: Mapping[str, object]) -> object:
     try:
         result = _program(expression).evaluate(activation)
     except CELEvalError as error:
-        raise JsonExpressionError(str(error.args[0]) if error.args else "it cannot be evaluated") from None
+        raise JsonExpressionError(_for_people(error)) from None
     except (TypeError, ValueError, KeyError, IndexError, RecursionError) as error:
         raise JsonExpressionError(str(error) or type(error).__name__) from None
     return bool(result) if isinstance(result, celtypes.BoolType) else result

@@ -417,7 +417,7 @@ def _judge_device(simulation: Simulation, term: p.DeviceTerm, predicate: p.Predi
         return Judgement(holds, actual)
     assert isinstance(predicate, p.InState)
     if predicate.state == "tainted":
-        taints = device.device.taints
+        taints = view.effective_taints(simulation, device)
         text = ", ".join(f"{taint.key}:{taint.effect}" for taint in taints)
         holds = bool(taints) != predicate.negated
         return Judgement(

@@ -7,12 +7,15 @@ from typing import Any
 from msgspec import Struct
 
 from dralang.api.allocation import DeviceRequestAllocationResult
+from dralang.api.device import DeviceTaint
+from dralang.api.devicetaintrule import DeviceTaintRule
 from dralang.api.kinds import KINDS
 from dralang.api.meta import Condition
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.api.resourceslice import Device, ResourceSlice
+from dralang.cluster.taint_rules import selects
 from dralang.run.simulation import Simulation
 from dralang.scenario.keys import ObjectKey
 
@@ -135,6 +138,17 @@ def published(simulation: Simulation, name: str) -> list[PublishedDevice]:
         for device in each.spec.devices
         if is_suffix(name, (found := PublishedDevice(each, device)).full_name)
     ]
+
+
+def effective_taints(simulation: Simulation, found: PublishedDevice) -> tuple[DeviceTaint, ...]:
+    """The taints of a device: those that its slice says, then those of the taint rules that select it, by rule."""
+    pool = found.slice.spec.pool.name
+    rules = sorted(simulation.store.objects(DeviceTaintRule), key=lambda rule: rule.metadata.name)
+    return found.device.taints + tuple(
+        rule.spec.taint
+        for rule in rules
+        if selects(rule.spec.device_selector, found.slice.spec.driver, pool, found.device.name)
+    )
 
 
 def holders(simulation: Simulation, full_name: str) -> list[Holder]:

@@ -96,6 +96,11 @@ PASSING = {
         "taint device gpu-0 with broken=yes:NoSchedule\nexpect device gpu-0 is tainted\ncreate a\n"
         "expect a runs with gpu-1\nuntaint device gpu-0 broken\ncreate b\nexpect b runs with gpu-0"
     ),
+    "a taint rule taints the devices that it selects": (
+        "taintrule broken { deviceSelector { device: gpu-1 }; taint broken=yes:NoSchedule }\n"
+        "expect device gpu-1 is tainted; expect device gpu-0 is not tainted\n"
+        "delete broken\nexpect device gpu-1 is not tainted"
+    ),
     "node fit": (
         "create pod fat { requests { cpu: 60 } }\nexpect fat runs\n"
         "create pod fat-2 { requests { cpu: 60 } }\n"
@@ -173,6 +178,7 @@ FAILING = {
     ),
     "CEL that is false": ("expect `claims.size() == 7`", 1, "it is false"),
     "CEL that fails": ('expect `pods["nobody"].status.phase == "Running"`', 1, "it cannot be evaluated"),
+    "CEL with an unknown function": ("expect `pods.values()`", 1, "there is no variable or function `values`"),
     "CEL that is no boolean": ("expect `claims.size()`", 1, "not a boolean"),
     "free": ("create a\nexpect device gpu-0 is free", 2, "gpu.example.com/worker-1/gpu-0 is held by claim a-gpu-"),
     "reserved for somebody else": ("create user-1\nexpect shared is reserved for user-2", 2, "reserved for user-1"),
