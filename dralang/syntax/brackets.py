@@ -93,17 +93,19 @@ def find_bracket_faults(tokens: list[Token]) -> BracketFaults:
 
 
 def _indents(tokens: list[Token]) -> bool:
-    """Whether no block has its first line in the first column, where only items stand."""
+    """Whether the file indents: most blocks do not have their first line in the first column, where items stand."""
     text = tokens[-1].span.source.text
+    flat = indented = 0
     for number in range(len(tokens) - 1):
         body = tokens[number + 1]
         if tokens[number].type != "LBRACE" or body.type in CLOSERS or body.type == "$END":
             continue
         start = body.span.start
-        at_line_start = start > 0 and text[start - 1] == "\n"
-        if at_line_start and not (body.type == "WORD" and body.text in ITEM_KEYWORDS):
-            return False
-    return True
+        if start == 0 or text[start - 1] != "\n":
+            indented += 1
+        elif body.type != "WORD" or body.text not in ITEM_KEYWORDS:
+            flat += 1
+    return flat == 0 or flat < indented
 
 
 class _Matcher:

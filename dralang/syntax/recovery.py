@@ -228,6 +228,8 @@ def _mend(tokens: list[Token], faults: BracketFaults) -> list[Token]:
         if index in inserted and mended[-1].type == "RBRACE" and token.type not in ("NL", "$END", "RBRACE"):
             # The lexer dropped the newline, as it stood after a `{` or `,`.
             mended.append(Token("NL", "\n", mended[-1].span))
+        if index in dropped and token.type == "RBRACE" and mended and mended[-1].type not in ("NL", "LBRACE", "COMMA"):
+            mended.append(Token("NL", "\n", token.span))  # the lexer puts none before a `}`
         if index not in dropped and not (token.type == "NL" and (not mended or mended[-1].type in ("NL", "LBRACE"))):
             mended.append(token)
     return mended
