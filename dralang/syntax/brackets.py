@@ -178,7 +178,7 @@ class _Matcher:
         for entry in reversed(self.stack):
             if entry.indent < indent:
                 break
-            if entry.dedent is None and entry.body_indent > entry.indent:
+            if entry.dedent is None and (self.indents or entry.body_indent > entry.indent):
                 entry.dedent = index
 
     def _follows_a_head(self, index: int) -> bool:

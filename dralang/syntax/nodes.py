@@ -207,10 +207,6 @@ class OnNode(Node, frozen=True):
     node: Word
 
 
-Sugar: TypeAlias = (
-    Device | Counters | Consumes | Taint | Where | Request | Constraint | Tolerate | Derive | ClaimEntry | ClaimUse
-    | Container | OnNode
-)  # fmt: skip
 Entry: TypeAlias = (
     Field | Device | Counters | Consumes | Taint | Where | Request | Constraint | Tolerate | Derive | ClaimEntry
     | ClaimUse | Container | OnNode
