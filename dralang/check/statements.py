@@ -10,10 +10,11 @@ from dralang.api.decode import decode
 from dralang.api.device import DeviceTaint
 from dralang.api.kinds import KINDS
 from dralang.api.located import Located
+from dralang.api.resourceslice import ResourceSlice
 from dralang.check import problems
 from dralang.check.changes import apply_change, read_change
 from dralang.check.environment import Declarer, Environment
-from dralang.check.expand import Bindings, Name, names, one_name, scalar
+from dralang.check.expand import Bindings, Name, names, one_name, scalar, substitute
 from dralang.check.expectations import PropositionBuilder
 from dralang.check.scope import KIND_ORDER, Scope
 from dralang.check.sugar import taint_spec
@@ -59,6 +60,8 @@ _ACTING: Final = (
     n.UntaintObject,
     n.Label,
     n.ComponentAction,
+    n.SetCondition,
+    n.Publish,
 )
 
 
@@ -181,7 +184,7 @@ class Elaborator:
             case n.SetCondition():
                 self._set_condition(node, bindings)
             case n.Publish():
-                self.converter.build(node.decl, bindings)
+                self._publish(node, bindings)
 
     def _note_support(self, node: n.Statement) -> None:
         what = UNSUPPORTED_STATEMENTS.get(type(node))
@@ -398,8 +401,43 @@ class Elaborator:
                 self.steps.append(s.FailNext(node.span, node.operation, key, count))  # type: ignore[arg-type]
 
     def _set_condition(self, node: n.SetCondition, bindings: Bindings) -> None:
-        self.scope.resolve(node.claim, bindings, ("ResourceClaim",), globs=False)
-        self.propositions.devices((node.device,), bindings)
+        condition = text_of(node.condition, bindings, self.log)
+        value = self.converter.resolve(node.value, bindings)
+        status = value.text.lower() if isinstance(value, n.Word) else ""
+        if status not in ("true", "false", "unknown"):
+            self.log.add(
+                problems.bad_state(node.value.span.text, "condition", node.value.span, ("true", "false", "unknown"))
+            )
+            return
+        message = ""
+        if node.because is not None:
+            message = substitute(node.because.text, node.because.span, bindings, self.log) or ""
+        for key in self.scope.resolve(node.claim, bindings, ("ResourceClaim",), globs=False):
+            for device in self.propositions.devices((node.device,), bindings):
+                if condition is not None:
+                    step = s.SetCondition(
+                        node.span, key, device.name, str(condition.value), status.capitalize(), message
+                    )
+                    self.steps.append(step)
+
+    def _publish(self, node: n.Publish, bindings: Bindings) -> None:
+        """The body replaces what an earlier declaration of the slice said, field by field."""
+        if node.decl.kind != "slice":
+            self.log.add(
+                problems.wrong_value("only slices are published", node.span, "write `publish slice NAME { ... }`")
+            )
+            return
+        for name in names(node.decl.name, bindings, self.log):
+            before = self.scope.objects.get(ObjectKey("ResourceSlice", "", name.text))
+            declared = self.converter.build_one(node.decl, name, base=None if before is None else before.located)
+            if declared is None or not isinstance(declared.object, ResourceSlice):
+                continue
+            self.scope.used.add(declared.key)
+            self.scope.add(declared.key, declared)
+            self.own.objects[declared.key] = declared
+            if before is None:
+                self.created.add(declared.key)
+            self.steps.append(s.Publish(node.span, declared.key, declared.object))
 
     def _repeat(self, node: n.Repeat, bindings: Bindings) -> None:
         value = self.converter.resolve(node.count, bindings)

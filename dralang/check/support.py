@@ -13,8 +13,6 @@ from dralang.scenario.steps import Expect, Step, Watch
 from dralang.syntax import nodes as n
 
 UNSUPPORTED_STATEMENTS: Final[dict[type, str]] = {
-    n.SetCondition: "setting a binding condition",
-    n.Publish: "publishing a new pool generation",
     n.Compare: "comparing settings",
 }
 UNSUPPORTED_STATES: Final[dict[str, str]] = {}

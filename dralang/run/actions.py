@@ -5,10 +5,13 @@ from typing import Any, assert_never
 from msgspec.structs import replace
 
 from dralang.api.affinity import Taint
+from dralang.api.allocation import AllocatedDeviceStatus
 from dralang.api.decode import DecodeError, from_json
 from dralang.api.encode import to_json
+from dralang.api.meta import Condition
 from dralang.api.resourceslice import ResourceSlice
 from dralang.cluster.errors import ApiError
+from dralang.cluster.timestamps import format_time
 from dralang.run import view
 from dralang.run.simulation import Simulation
 from dralang.scenario import steps as s
@@ -16,7 +19,7 @@ from dralang.scenario.keys import ObjectKey
 
 ChangeStep = (
     s.Create | s.Act | s.SetField | s.SetLabels | s.TaintNode | s.TaintDevice | s.UntaintDevice
-    | s.Component | s.FailNext
+    | s.Publish | s.SetCondition | s.Component | s.FailNext
 )  # fmt: skip
 
 
@@ -37,6 +40,10 @@ def carry_out(simulation: Simulation, step: ChangeStep) -> ApiError | str | None
             return _taint_device(simulation, step)
         case s.UntaintDevice():
             return _untaint_device(simulation, step)
+        case s.Publish():
+            return _publish(simulation, step)
+        case s.SetCondition():
+            return _set_condition(simulation, step)
         case s.Component():
             return _component(simulation, step)
         case s.FailNext():
@@ -232,3 +239,59 @@ def _write_taints(simulation: Simulation, found: view.PublishedDevice, taints: t
     devices = tuple(replace(d, taints=taints) if d.name == found.device.name else d for d in spec.devices)
     changed: ResourceSlice = replace(found.slice, spec=replace(spec, devices=devices))
     return _error(simulation.update(changed))
+
+
+def _publish(simulation: Simulation, step: s.Publish) -> ApiError | None:
+    """A new generation begins with the first slice published again; the others of the pool follow into it."""
+    new = step.object
+    pool = new.spec.pool
+    in_pool = [
+        each
+        for each in simulation.store.objects(ResourceSlice)
+        if (each.spec.driver, each.spec.pool.name) == (new.spec.driver, pool.name)
+    ]
+    newest = max((each.spec.pool.generation for each in in_pool), default=0)
+    old = next((each for each in in_pool if each.metadata.name == new.metadata.name), None)
+    begun = old is not None and old.spec.pool.generation < newest
+    generation = newest if begun else newest + 1
+    count = pool.resource_slice_count or len({each.metadata.name for each in in_pool} | {new.metadata.name})
+    spec = replace(new.spec, pool=replace(pool, generation=generation, resource_slice_count=count))
+    existing = view.find(simulation, step.key)
+    if existing is None:
+        return _error(simulation.create(replace(new, spec=spec)))
+    return _error(simulation.update(replace(existing, spec=spec)))
+
+
+def _set_condition(simulation: Simulation, step: s.SetCondition) -> ApiError | str | None:
+    """What a driver reports of a device that the claim has."""
+    claim = simulation.claim(step.key.namespace, step.key.name)
+    if claim is None:
+        return _missing(step.key)
+    result = next(
+        (each for each in view.results_of(claim) if view.is_suffix(step.device, view.full_device_name(each))), None
+    )
+    if result is None:
+        return f"{step.key} does not have device {step.device}"
+    condition = Condition(
+        type=step.condition,
+        status=step.status,
+        reason="SetByScenario",
+        message=step.message,
+        last_transition_time=format_time(simulation.now),
+    )
+    devices = list(claim.status.devices)
+    own = (result.driver, result.pool, result.device, result.share_id)
+    at = next(
+        (i for i, each in enumerate(devices) if (each.driver, each.pool, each.device, each.share_id) == own), None
+    )
+    if at is None:
+        devices.append(
+            AllocatedDeviceStatus(
+                driver=result.driver, pool=result.pool, device=result.device, share_id=result.share_id
+            )
+        )
+        at = len(devices) - 1
+    others = tuple(each for each in devices[at].conditions if each.type != step.condition)
+    devices[at] = replace(devices[at], conditions=(*others, condition))
+    status = replace(claim.status, devices=tuple(devices))
+    return _error(simulation.update_status(replace(claim, status=status)))

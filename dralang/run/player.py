@@ -143,7 +143,14 @@ class _Player:
 
     def _fail_action(self, step: s.Step, error: ApiError | str) -> None:
         message = error if isinstance(error, str) else f"{error.reason}: {error.message}"
-        keyword = step.span.text.split(None, 1)[0]
+        # `create a, b` is a step for each, whose place is the name.
+        keyword = (
+            "create"
+            if isinstance(step, s.Create)
+            else step.action
+            if isinstance(step, s.Act)
+            else step.span.text.split(None, 1)[0]
+        )
         self._fail(
             Failure(
                 step.span,

@@ -13,6 +13,7 @@ from dralang.api.expressions import DeviceExpressions
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod
 from dralang.api.resourceclaim import ResourceClaim
+from dralang.api.workloads import PodGroup
 from dralang.cluster.admission import KubernetesObject
 from dralang.cluster.clock import EventQueue
 from dralang.cluster.errors import ApiError
@@ -22,6 +23,7 @@ from dralang.controllers.controller import Controller
 from dralang.controllers.device_taint_eviction import DeviceTaintEvictionController
 from dralang.controllers.garbage_collector import GarbageCollector
 from dralang.controllers.kubelet import Kubelet
+from dralang.controllers.podgroup_protection import PodGroupProtectionController
 from dralang.controllers.pool_status import PoolStatusController
 from dralang.controllers.resourceclaim import ResourceClaimController
 from dralang.features import FeatureGates
@@ -77,12 +79,14 @@ class Simulation:
         features = environment.features
         self.kubelet = Kubelet(self.store, manual=manual_kubelet, waits_for_claims=waits_for_claims)
         self.claim_controller = ResourceClaimController(self.store, features)
-        self.garbage_collector = GarbageCollector(self.store, (Pod,))
+        self.garbage_collector = GarbageCollector(self.store, (Pod, PodGroup))
         self.scheduler = Scheduler(self.store, features, environment.inventories, environment.settings)
         controllers: list[Controller[Any]] = [self.garbage_collector, self.claim_controller, self.kubelet]
         if features.enabled("DRADeviceTaints"):
             protects = features.version not in ("1.34", "1.35", "1.36", "1.37")
             controllers.append(DeviceTaintEvictionController(self.store, features, empty_effect_protects=protects))
+        if features.enabled("GenericWorkload"):
+            controllers.append(PodGroupProtectionController(self.store))
         if features.enabled("DRAResourcePoolStatus"):
             controllers.append(PoolStatusController(self.store, features))
         self.controllers = tuple(controllers)

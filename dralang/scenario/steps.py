@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from dralang.api.base import ApiType
 from dralang.api.device import DeviceTaint
+from dralang.api.resourceslice import ResourceSlice
 from dralang.diagnostics.source import Span
 from dralang.scenario.keys import ObjectKey
 from dralang.scenario.propositions import Proposition
@@ -77,6 +78,28 @@ class UntaintDevice(BaseStep, frozen=True):
     effect: str | None
 
 
+class Publish(BaseStep, frozen=True):
+    """A driver publishes a slice in the next generation of its pool, or in the one that another slice has begun."""
+
+    key: ObjectKey
+    object: ResourceSlice
+
+
+class SetCondition(BaseStep, frozen=True):
+    """A driver sets a condition of an allocated device in the claim's status.
+
+    Attributes:
+        status: ``True``, ``False`` or ``Unknown``.
+        message: of the condition.
+    """
+
+    key: ObjectKey
+    device: str
+    condition: str
+    status: str
+    message: str
+
+
 class Component(BaseStep, frozen=True):
     """A component is paused, resumed, restarted, or delayed by ``milliseconds`` from now on."""
 
@@ -137,6 +160,7 @@ class Watch(BaseStep, frozen=True):
 
 
 Step: TypeAlias = (
-    Create | Act | SetField | SetLabels | TaintNode | TaintDevice | UntaintDevice | Component | FailNext | Consequences
+    Create | Act | SetField | SetLabels | TaintNode | TaintDevice | UntaintDevice | Publish | SetCondition
+    | Component | FailNext | Consequences
     | Advance | Settle | Expect | Watch
 )  # fmt: skip

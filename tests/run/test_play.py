@@ -36,6 +36,19 @@ def played(body: str, header: str = "") -> Played:
 
 
 PASSING = {
+    "publish begins a new generation": (
+        "create a\nexpect a runs with gpu-0\npublish slice gpus { device gpu-[0..3] }\ncreate big, b\n"
+        "expect big runs with gpu-1, gpu-2\nexpect b runs with gpu-3\n"
+        'expect `slices["gpus"].spec.pool.generation == 2`'
+    ),
+    "a published slice may lose the device that is in use": (
+        "create a\nexpect a runs\npublish slice gpus { device gpu-[1..2] }\nexpect a runs"
+    ),
+    "binding conditions": (
+        "publish slice gpus {\n device gpu-9 { bindingConditions: [ready]; bindingFailureConditions: [broken] }\n}\n"
+        "create user-1\nexpect user-1 is pending\nexpect shared is allocated gpu-9\n"
+        'set condition ready of shared device gpu-9: true because "attached"\nexpect user-1 runs with gpu-9'
+    ),
     "the second pod takes the second device": "create a, b\nexpect a runs with gpu-0\nexpect b runs with gpu-1",
     "a third pod waits, with the scheduler's words": (
         "create a, b, c\n"
