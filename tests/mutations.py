@@ -10,7 +10,7 @@ from dralang.diagnostics.source import SourceFile
 from dralang.syntax.reading import parse
 from dralang.syntax.tokens import Token, lex
 
-TESTS = Path(__file__).resolve().parent.parent
+TESTS = Path(__file__).resolve().parent
 _VALID_BLOCK = re.compile(r"^```dra\n(.*?)^```$", re.M | re.S)
 
 
