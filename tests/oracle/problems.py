@@ -155,9 +155,8 @@ def _pool(choose: Chooser, style: _Style, driver: str, pool: str, nodes: list[st
     sets = ["cs-0"] if choose.chance(60) else ["cs-0", "cs-1"]
     first = 0
     for number in range(device_slices):
-        slice_ = _slice(
-            choose, driver, pool, f"s{choose.number(0, 99):02d}-{pool}-{driver[4]}-{number}", generation, announced
-        )
+        name = f"s{choose.number(0, 99):02d}-{pool}-{driver[4]}-{number}"
+        slice_ = _slice(driver, pool, name, generation, announced)
         spec = slice_["spec"]
         _put_somewhere(choose, spec, place if choose.chance(85) else "all", nodes)
         devices = []

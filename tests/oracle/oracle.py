@@ -1,0 +1,162 @@
+"""The real allocator as a child process, and the comparison with ours."""
+
+import json
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from dralang.allocator.profiles import AllocatorProfile
+from dralang.allocator.replay import replay_allocation
+from dralang.cel.environment import Environment, parse_minor
+from dralang.cel.expressions import CelExpressions
+
+Json = dict[str, Any]
+FOLDER = Path(__file__).parent
+SOURCES = ("main.go", "go.mod", "go.sum")
+
+
+def build(target: Path) -> Path:
+    """Build the program in a folder; needs Go and, the first time, its modules."""
+    target.mkdir(parents=True, exist_ok=True)
+    for name in SOURCES:
+        shutil.copy(FOLDER / name, target / name)
+    subprocess.run(["go", "build", "-o", "oracle", "."], cwd=target, check=True)
+    return target / "oracle"
+
+
+def is_available() -> bool:
+    """Whether the program can be built here."""
+    return shutil.which("go") is not None
+
+
+class Oracle:
+    """The running program; use it in a ``with`` statement."""
+
+    def __init__(self, program: Path) -> None:
+        self._process = subprocess.Popen(
+            [str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+        )
+
+    def __enter__(self) -> "Oracle":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._process.wait()
+
+    def answer(self, case: Json) -> Json:
+        """The answer to one case or measurement."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(case) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the oracle ended at case {case.get('id')}")
+        answer: Json = json.loads(line)
+        return answer
+
+
+@cache
+def _environment(version: str, *, lists: bool) -> CelExpressions:
+    return CelExpressions(Environment(minor=parse_minor(version), lists=lists))
+
+
+def expressions(profile: AllocatorProfile) -> CelExpressions:
+    """Compiled expressions, shared by all cases."""
+    return _environment(profile.version, lists=profile.features.list_type_attributes)
+
+
+def difference(oracle: Oracle, case: Json) -> str | None:
+    """How our answer differs from the real one; None if it does not, or if the real one gave up or crashed."""
+    steps = oracle.answer(case)["steps"]
+    if any(step["status"] in {"timeout", "panic"} for step in steps):
+        return None
+    for number, (want, got) in enumerate(zip(steps, replay_allocation(case, expressions), strict=True)):
+        for key in ("status", "allocations", "message"):
+            if want.get(key) != got.get(key):
+                return f"step {number}: {key}: the real one says {want.get(key)}, we say {got.get(key)}"
+    return None
+
+
+def shrunk(oracle: Oracle, case: Json) -> Json:
+    """A smaller case that still shows a difference: nothing can be taken out of it any more."""
+    smaller = case
+    progress = True
+    while progress:
+        progress = False
+        for path in _paths(smaller):
+            candidate = _without(smaller, path)
+            if _is_whole(candidate) and _differs(oracle, candidate):
+                smaller, progress = candidate, True
+                break
+    return smaller
+
+
+def _differs(oracle: Oracle, case: Json) -> bool:
+    try:
+        return difference(oracle, case) is not None
+    except (KeyError, ValueError, TypeError):
+        return False
+
+
+def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The places in a JSON value that can be left out, large parts first."""
+    found: list[tuple[Any, ...]] = []
+    items = enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ()
+    for key, part in items:
+        found.append((*path, key))
+        found += _paths(part, (*path, key))
+    return sorted(found, key=len)
+
+
+def _without(case: Json, path: tuple[Any, ...]) -> Json:
+    copy: Json = json.loads(json.dumps(case))
+    holder: Any = copy
+    for key in path[:-1]:
+        holder = holder[key]
+    del holder[path[-1]]
+    return copy
+
+
+_NEEDED = {
+    "Node": ("metadata",),
+    "DeviceClass": ("metadata", "spec"),
+    "ResourceSlice": ("metadata", "spec"),
+    "ResourceClaim": ("metadata", "spec"),
+}
+
+
+def _is_whole(case: Json) -> bool:
+    """Whether the case can be played: nothing is named that is not there."""
+    if not {"id", "kubernetes", "featureGates", "objects", "steps"} <= case.keys():
+        return False
+    names: dict[str, set[str]] = {kind: set() for kind in _NEEDED}
+    for part in case["objects"]:
+        kind = part.get("kind")
+        if kind not in _NEEDED or not all(key in part for key in _NEEDED[kind]) or "name" not in part["metadata"]:
+            return False
+        metadata = part["metadata"]
+        name = metadata["name"]
+        names[kind].add(f"{metadata['namespace']}/{name}" if "namespace" in metadata else name)
+        requests = part.get("spec", {}).get("devices", {}).get("requests", ()) if kind == "ResourceClaim" else ()
+        if not all(_is_request(request) for request in requests):
+            return False
+    return all(
+        step.get("node") in names["Node"]
+        and "allocate" in step
+        and {*step["allocate"], *step.get("deallocate", ())} <= names["ResourceClaim"]
+        for step in case["steps"]
+    )
+
+
+def _is_request(request: Json) -> bool:
+    return "name" in request and (bool(request.get("firstAvailable")) or "exactly" in request)

@@ -1,0 +1,35 @@
+"""Random problems, answered by the real allocator and by ours."""
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from oracle import Oracle, build, difference, is_available, shrunk
+from problems import problems, random_problem
+
+pytestmark = pytest.mark.skipif(not is_available(), reason="the real allocator is built with Go")
+
+
+@pytest.fixture(scope="session")
+def oracle(tmp_path_factory):
+    with Oracle(build(tmp_path_factory.mktemp("oracle"))) as running:
+        yield running
+
+
+@settings(
+    max_examples=500, deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+@given(case=problems())
+def test_the_real_allocator_gives_the_same_answer(oracle, case):
+    assert difference(oracle, case) is None, json.dumps(case)
+
+
+def test_a_difference_is_found_and_shrunk(oracle, monkeypatch):
+    case = next(
+        case for case in map(random_problem, range(100)) if oracle.answer(case)["steps"][0]["status"] == "allocated"
+    )
+    monkeypatch.setattr("oracle.replay_allocation", lambda case, _: [{"status": "wrong"} for _ in case["steps"]])
+    assert difference(oracle, case) is not None
+    smaller = shrunk(oracle, case)
+    assert len(json.dumps(smaller)) < len(json.dumps(case))
+    assert difference(oracle, smaller) is not None
