@@ -22,7 +22,6 @@ from dralang.syntax.nodes import File
 from dralang.syntax.reading import parse
 
 
-
 def analyse(source: SourceFile, log: DiagnosticLog) -> File:
     """The whole static analysis, as `dralang check` does it."""
     analysis = Analyzer().text(FOLDER / source.name, source.name, source.text.encode())
