@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from dralang.api.decode import decode
+from dralang.api.kinds import type_in_version
 from dralang.api.located import Located
 from dralang.check import problems
 from dralang.check.expand import Bindings, Name, ParamValue, names, one_name
@@ -21,6 +22,7 @@ from dralang.check.settings import read_header
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog, Related
 from dralang.diagnostics.source import Span
 from dralang.manifest.objects import ManifestObject
+from dralang.manifest.versions import lifted
 from dralang.scenario.keys import ObjectKey
 from dralang.scenario.model import Declared
 from dralang.syntax import nodes as n
@@ -233,14 +235,10 @@ def manifest_object(found: ManifestObject, log: DiagnosticLog) -> Declared | Non
     assert isinstance(members, Mapping)
     body = Located({k: v for k, v in members.items() if k not in ("kind", "apiVersion")}, found.located.span)
     if found.version != info.versions[0]:
-        log.add(
-            Diagnostic(
-                code="DRA0408",
-                severity="note",
-                message=f"read as {info.api_version}; fields only of {info.in_version(found.version)} are unknown",
-                span=members["apiVersion"].span,
-            )
-        )
+        # Its own version says which fields it has; what follows reads the shape of v1.
+        if decode(type_in_version(info, found.version), body, log) is None:
+            return None
+        body = lifted(info.name, found.version, body)
     decoded = decode(info.type, body, log)
     if decoded is None:
         return None

@@ -223,11 +223,6 @@ _MANIFESTS: Final[dict[str, Code]] = {
         ),
         example="apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n",
     ),
-    "DRA0408": Code(
-        title="an older version of the API",
-        explanation="The object is converted to v1; what only the older version could say is not known.",
-        example="",
-    ),
 }
 
 _RUN: Final[dict[str, Code]] = {

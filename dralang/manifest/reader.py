@@ -29,7 +29,7 @@ _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
 _PREFIX: Final = "tag:yaml.org,2002:"
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     """The text is refused as a whole; carries the diagnostic."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
@@ -69,7 +69,7 @@ def read_documents(source: SourceFile, log: DiagnosticLog) -> list[Located]:
     reader = _Reader(source, log)
     try:
         return reader.read()
-    except _Refused as refused:
+    except _RefusedError as refused:
         log.add(refused.diagnostic)
     except yaml.MarkedYAMLError as error:
         log.add(_not_yaml(source, error))
@@ -134,14 +134,14 @@ class _Reader:
     def _span(self, event: Any) -> Span:
         return Span(self.source, event.start_mark.index, event.end_mark.index)
 
-    def _refuse(self, event: Any, message: str, way_out: str = "") -> _Refused:
-        return _Refused(Diagnostic(code="DRA0403", message=message, span=self._span(event), help=way_out))
+    def _refuse(self, event: Any, message: str, way_out: str = "") -> _RefusedError:
+        return _RefusedError(Diagnostic(code="DRA0403", message=message, span=self._span(event), help=way_out))
 
     def _open(self, event: Any, frame: _Frame) -> None:
         if len(self.frames) >= MAX_DEPTH:
             raise self._refuse(event, f"nested more than {MAX_DEPTH} levels deep")
         if self.frames and self.frames[-1].entries is not None and self.frames[-1].key is None:
-            raise _Refused(Diagnostic(code="DRA0404", message="a key must be a text", span=self._span(event)))
+            raise _RefusedError(Diagnostic(code="DRA0404", message="a key must be a text", span=self._span(event)))
         self.frames.append(frame)
 
     def _close(self, event: Any) -> None:
@@ -193,7 +193,7 @@ class _Reader:
     def _alias(self, event: Any) -> None:
         found = self.anchors.get(event.anchor)
         if found is None:
-            raise _Refused(
+            raise _RefusedError(
                 Diagnostic(
                     code="DRA0401",
                     message=f"alias `*{event.anchor}` stands inside its own anchor or before it",
@@ -211,7 +211,9 @@ class _Reader:
         """Put a finished value where it belongs."""
         self.values += 1
         if self.values > MAX_VALUES:
-            raise _Refused(Diagnostic(code="DRA0403", message=f"more than {MAX_VALUES:,} values", span=located.span))
+            raise _RefusedError(
+                Diagnostic(code="DRA0403", message=f"more than {MAX_VALUES:,} values", span=located.span)
+            )
         if anchor is not None:
             self.anchors[anchor] = (located, size)
         if not self.frames:
@@ -220,7 +222,7 @@ class _Reader:
         frame = self.frames[-1]
         frame.size += size
         if frame.size > MAX_VALUES:
-            raise _Refused(
+            raise _RefusedError(
                 Diagnostic(
                     code="DRA0403",
                     message=f"aliases multiply this document beyond {MAX_VALUES:,} values",
@@ -239,7 +241,7 @@ class _Reader:
             frame.entries[frame.key] = Located(located.value, located.span, frame.key_span)
         frame.key = None
 
-    def _resolve(self, event: Any) -> None | bool | int | float | str:
+    def _resolve(self, event: Any) -> bool | int | float | str | None:
         text: str = event.value
         tag = event.tag
         if tag is not None and tag != "!":
@@ -247,7 +249,7 @@ class _Reader:
             if name == "str" or name == "binary":
                 return text
             if name not in ("int", "float", "bool", "null"):
-                raise _Refused(
+                raise _RefusedError(
                     Diagnostic(code="DRA0401", message=f"tag `{tag}` has no meaning here", span=self._span(event))
                 )
         elif tag == "!":
@@ -255,7 +257,7 @@ class _Reader:
         return plain_scalar(text)
 
 
-def plain_scalar(text: str) -> None | bool | int | float | str:
+def plain_scalar(text: str) -> bool | int | float | str | None:
     """What an unquoted scalar is."""
     if text in _NULLS:
         return None
