@@ -25,10 +25,11 @@ def _names() -> str:
 
 # ---- bash -----------------------------------------------------------------------------------------------------------
 
+_BY_LINE = "IFS=$'\\n'; "  # names of files may have spaces
 _BASH_ARGUMENTS = {
-    "specs": 'COMPREPLY=($(compgen -f -X "!*.dra" -- "$current") $(compgen -d -- "$current"))',
-    "spec": 'COMPREPLY=($(compgen -f -X "!*.dra" -- "$current") $(compgen -d -- "$current"))',
-    "folder": 'COMPREPLY=($(compgen -d -- "$current"))',
+    "specs": _BY_LINE + 'COMPREPLY=($(compgen -f -X "!*.dra" -- "$current") $(compgen -d -- "$current"))',
+    "spec": _BY_LINE + 'COMPREPLY=($(compgen -f -X "!*.dra" -- "$current") $(compgen -d -- "$current"))',
+    "folder": _BY_LINE + 'COMPREPLY=($(compgen -d -- "$current"))',
     "code": 'COMPREPLY=($(compgen -W "$(dralang explain 2>/dev/null | cut -d \' \' -f 1)" -- "$current"))',
     "shell": f'COMPREPLY=($(compgen -W "{" ".join(SHELLS)}" -- "$current"))',
 }
@@ -70,7 +71,6 @@ def bash() -> str:
         '    COMPREPLY=($(compgen -W "$words" -- "$current"))',
         "    return",
         "  fi",
-        "  IFS=$'\\n'",
         '  case "$command" in',
         *arguments,
         "  esac",

@@ -9,6 +9,18 @@ PIPED_WIDTH: Final = 100
 """Columns where no terminal says otherwise: the same bytes wherever it runs."""
 
 
+class OutputError(Exception):
+    """Standard output cannot be written.
+
+    Attributes:
+        reason: why; empty if the reader has gone away.
+    """
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        self.reason = "" if isinstance(error, BrokenPipeError) else error.strerror or str(error)
+
+
 class Console:
     """The streams and the environment of one call of ``main``.
 
@@ -39,20 +51,58 @@ class Console:
         return cls(stdin, streams[0], streams[1], os.environ)
 
     def out(self, text: str) -> None:
-        """Write a result."""
-        self.stdout.write(text)
+        """Write a result.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
+        try:
+            self.stdout.write(text)
+        except OSError as error:
+            raise OutputError(error) from None
+
+    def flush(self) -> None:
+        """Make sure that all results are written.
+
+        Raises:
+            OutputError: they cannot be written.
+        """
+        try:
+            self.stdout.flush()
+        except OSError as error:
+            raise OutputError(error) from None
+
+    def out_bytes(self, data: bytes) -> None:
+        """Write a result that has an encoding of its own (UTF-8), whatever that of the terminal is.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
+        buffer = getattr(self.stdout, "buffer", None)
+        if buffer is None:
+            self.out(data.decode("utf-8"))
+            return
+        self.flush()
+        try:
+            buffer.write(data)
+            buffer.flush()
+        except OSError as error:
+            raise OutputError(error) from None
 
     def err(self, text: str) -> None:
         """Write a remark about the run itself, after the results so far."""
-        self.stdout.flush()
-        self.stderr.write(text)
-        self.stderr.flush()
+        self.flush()
+        try:
+            self.stderr.write(text)
+            self.stderr.flush()
+        except OSError:
+            pass  # there is nowhere left to say it
 
     def json(self, value: Any) -> None:
         """Write a JSON document; plain ASCII, so that every encoding carries it."""
         import json
 
-        self.stdout.write(json.dumps(value, indent=2, ensure_ascii=True) + "\n")
+        self.out(json.dumps(value, indent=2, ensure_ascii=True) + "\n")
 
     def read_bytes(self) -> bytes:
         """All of standard input."""

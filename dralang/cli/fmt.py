@@ -75,7 +75,7 @@ class _Call:
         if self.diff:
             self._show_diff("<stdin>", formatted)
         elif not self.check:
-            self._write_bytes(formatted.after)
+            self.console.out_bytes(formatted.after)
 
     def file(self, path: Path) -> None:
         formatted = self._format(str(path), lambda: _read(path))
@@ -147,16 +147,6 @@ class _Call:
             self.console.out(f"\033[{color}m{text}\033[0m\n" if color else f"{text}\n")
             if not line.endswith("\n"):
                 self.console.out("\\ no newline at the end of the file\n")
-
-    def _write_bytes(self, data: bytes) -> None:
-        """Standard output gets the file's own encoding, whatever the terminal's is."""
-        buffer = getattr(self.console.stdout, "buffer", None)
-        if buffer is None:
-            self.console.out(data.decode("utf-8"))
-            return
-        self.console.stdout.flush()
-        buffer.write(data)
-        buffer.flush()
 
 
 def _read(path: Path) -> bytes:

@@ -12,7 +12,7 @@ from dralang import __version__
 from dralang.cli import exits
 from dralang.cli.arguments import Arguments, UsageError, did_you_mean, read_arguments
 from dralang.cli.commands import COMMANDS, Command, command_named, help_of, overview
-from dralang.cli.console import Console
+from dralang.cli.console import Console, OutputError
 
 _MAX_MESSAGE = 2_000
 Handler = Callable[[Arguments, Console], int]
@@ -41,20 +41,18 @@ def main(
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         code = _guarded(words, console)
-        console.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read our output has gone. Its end must not be noticed again when Python closes the stream.
+        console.flush()
+    except OutputError as error:
         if stdout is None and sys.stdout is not None:
+            # Python closes the stream at its end and must not come upon the same error again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return exits.INTERRUPTED
+        if not error.reason:
+            return exits.INTERRUPTED
+        console.stderr.write(f"error: cannot write the output: {error.reason.lower()}\n")
+        return exits.INTERNAL
     except KeyboardInterrupt:
         console.stderr.write("interrupted\n")
         return exits.INTERRUPTED
-    except OSError as error:
-        console.stderr.write(f"error: cannot write the output: {error.strerror or error}\n")
-        if stdout is None and sys.stdout is not None:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return exits.INTERNAL
     return code
 
 
@@ -66,8 +64,8 @@ def _guarded(words: Sequence[str], console: Console) -> int:
         if error.help:
             console.err(f"help: {printable(error.help)}\n")
         return exits.UNUSABLE
-    except OSError:
-        raise  # the output cannot be written: what is read is guarded where it is read
+    except OutputError:
+        raise
     except Exception as error:  # our own bug, whatever it is
         report_fault(error, console)
         return exits.INTERNAL

@@ -138,7 +138,7 @@ class _Call:
             self._remember(report)
             self.console.json(report_json(report, __version__, code, self.durations))
             return code
-        flush = self.console.stdout.flush if self.console.is_terminal else None
+        flush = self.console.flush if self.console.is_terminal else None
         reporter = PrettyReporter(self.console.out, self._look(), verbosity=self.verbosity, flush=flush)
         reporter.begins(collection, self._head(), self.notes)
         report = self._session(reporter).run(collection.files, started=started)

@@ -1,7 +1,7 @@
 """Finding spec files: what the command line names, and every `*.dra` file in the folders it names.
 
-Files are found in the order of their names. Hidden folders and `node_modules` are left out, links to folders are not
-followed, and a pipe or a device, which would never end, is refused.
+Files are found in the order of their names. Hidden files and folders and `node_modules` are left out, links to folders
+are not followed; a link that leads nowhere, and a pipe or a device, which would never end, are refused.
 """
 
 import os
@@ -90,12 +90,14 @@ class _Search:
             folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
             for name in sorted(names):
                 path = os.path.join(here, name)
-                if not name.endswith(SUFFIX):
+                if not name.endswith(SUFFIX) or name.startswith("."):
                     continue
-                if os.path.exists(path) and not os.path.isfile(path):
-                    self.problems.append(Problem(f"`{os.path.normpath(path)}` is no regular file"))
-                else:  # a link that leads nowhere is reported where it is read
-                    self._add(os.path.normpath(path), None)
+                path = os.path.normpath(path)
+                if os.path.isfile(path):
+                    self._add(path, None)
+                else:
+                    what = "is no regular file" if os.path.exists(path) else "is a link that leads nowhere"
+                    self.problems.append(Problem(f"`{path}` {what}"))
 
 
 def _split(argument: str) -> tuple[str, Selector | None]:

@@ -76,7 +76,7 @@ class LastFailed:
         return self._save(sorted(self._stored(each) for each in failed))
 
     def _exists(self, node: str) -> bool:
-        return (self.here / node.partition("::")[0]).exists()
+        return os.path.isfile(self.here / node.partition("::")[0])
 
     def _save(self, failed: list[str]) -> str:
         data = msgspec.json.format(msgspec.json.encode(_Stored(1, [_clean(each) for each in failed])))

@@ -126,10 +126,10 @@ def _words(text: str) -> list[tuple[str, bool]] | Problem:
 
 
 class Selector(Struct, frozen=True):
-    """A scenario by its title, or by a line in it; the other one is empty or 0."""
+    """A scenario by its title, or by a line in it."""
 
     title: str = ""
-    line: int = 0
+    line: int | None = None
 
 
 def select(name: str, scenarios: Sequence[Scenario], selectors: Sequence[Selector]) -> list[Scenario] | Problem:
@@ -138,10 +138,11 @@ def select(name: str, scenarios: Sequence[Scenario], selectors: Sequence[Selecto
         return list(scenarios)
     chosen: set[int] = set()
     for selector in selectors:
-        if selector.line:
-            found = [each for each, item in enumerate(scenarios) if item.line <= selector.line <= item.last_line]
+        if selector.line is not None:
+            line = selector.line
+            found = [each for each, item in enumerate(scenarios) if item.line <= line <= item.last_line]
             if not found:
-                return _no_line(name, scenarios, selector.line)
+                return _no_line(name, scenarios, line)
         else:
             found = _titled(scenarios, selector.title)
             if not found:

@@ -37,7 +37,8 @@ def _expectations(look: Look, played: Played) -> list[str]:
         failure = None if judged.holds else _taken(failures, judged)
         lines += _judged(look, judged, failure)
     for failure in failures:  # statements that could not be carried out
-        lines += _line(look, "red", "failed", failure.time, failure.span.position.line, failure.span.text)
+        line = failure.span.position.line
+        lines += _line(look, "red", "failed", failure.time, line, failure.span.source.line_text(line))
         lines += _detail(look, failure)
     for step in _not_reached(played):
         lines += _line(look, "yellow", "not reached", None, step.span.position.line, step.span.text)
