@@ -1,7 +1,7 @@
 """Objects of older API versions in the shape of v1, every value with its place.
 
-Only `v1beta1` differs in shape: the fields of a request stand beside its name (v1: in ``exactly``), those of a device in
-``basic`` (v1: beside its name).
+Only `v1beta1` differs in shape: the fields of a request stand beside its name (v1: in ``exactly``), those of a device
+in ``basic`` (v1: beside its name).
 """
 
 from collections.abc import Mapping
