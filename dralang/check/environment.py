@@ -216,8 +216,9 @@ class _FileReader:
     def _take(self, declared: Declared, span: Span) -> None:
         first = self.into.objects.get(declared.key)
         if first is not None:
-            # The same file used along two ways brings the same object; that is no second declaration.
-            if first.span != declared.span:
+            # The same file used along two ways brings the same object, and manifests that are applied one by one repeat
+            # what they share (a Namespace above all); neither is a second declaration.
+            if first.span != declared.span and first.object != declared.object:
                 self.log.add(
                     problems.duplicate(spoken_kind(declared.key.kind), declared.key.name, declared.span, first.span)
                 )
