@@ -172,7 +172,7 @@ _BY_FUNCTION: Final[dict[str, _Estimator]] = {
     "check": lambda _target, _args: (350_000, None),
 } | dict.fromkeys(
     (
-        *("masked", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast"),
+        *("masked", "isMask", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast"),
         *("isLinkLocalUnicast", "isGlobalUnicast", "format.named", "sign", "asInteger", "isInteger"),
         *("asApproximateFloat", "isGreaterThan", "isLessThan", "compareTo", "add", "sub", "major", "minor", "patch"),
         *("getScheme", "getHostname", "getHost", "getPort", "getEscapedPath", "getQuery"),

@@ -410,6 +410,11 @@ distinct
         runtime_name=True,
     )
 )
+MASKS: Final = """
+isMask
+  cidr_is_mask: CIDR.() -> bool
+"""
+WIDE: Final = ("quantity_is_integer", "quantity_get_int")
 INCLUDES: Final = """
 includes
   list_includes_dyn_dyn: dyn.(dyn) -> bool

@@ -57,14 +57,20 @@ TYPE_NAMES: Final[dict[str, Type]] = {
 class Scope:
     """What the checker must know of the environment."""
 
-    __slots__ = ("container", "device_fields", "functions")
+    __slots__ = ("container", "device_fields", "functions", "strict")
 
     def __init__(
-        self, functions: dict[str, tuple[Overload, ...]], device_fields: dict[str, Type], container: str
+        self,
+        functions: dict[str, tuple[Overload, ...]],
+        device_fields: dict[str, Type],
+        *,
+        container: str,
+        strict: bool,
     ) -> None:
         self.functions = functions
         self.device_fields = device_fields
         self.container = container
+        self.strict = strict
 
 
 class Checker:
@@ -73,7 +79,7 @@ class Checker:
     def __init__(self, scope: Scope, issues: Issues) -> None:
         self.scope = scope
         self.issues = issues
-        self.bindings: Bindings = {}
+        self.bindings = Bindings(strict=scope.strict)
         self.locals: dict[str, list[Type]] = {}
         self.fresh = 0
         self.visited: list[Node] = []

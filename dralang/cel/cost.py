@@ -28,7 +28,7 @@ class _Entries(NamedTuple):
         return _Entries(self.kind, self.key.union(other.key), self.value.union(other.value))
 
 
-class _Local(NamedTuple):
+class Local(NamedTuple):
     """What is known of a variable."""
 
     way: Way
@@ -50,7 +50,7 @@ class Estimator:
         self.ways: dict[int, Way] = {}
         self.sizes: dict[int, Size] = {}
         self.entries: dict[int, _Entries] = {}
-        self.locals: dict[str, list[_Local]] = {}
+        self.locals: dict[str, list[Local]] = {}
         self.handlers: dict[type[Node], Callable[..., int]] = {
             Literal: lambda _node: 0,
             Ident: self._ident,
@@ -68,7 +68,7 @@ class Estimator:
 
     # What is known
 
-    def _local(self, name: str) -> _Local | None:
+    def _local(self, name: str) -> Local | None:
         stack = self.locals.get(name)
         return stack[-1] if stack else None
 
@@ -225,7 +225,7 @@ class Estimator:
 
     # Comprehensions
 
-    def _push(self, name: str, local: _Local) -> None:
+    def _push(self, name: str, local: Local) -> None:
         self.locals.setdefault(name, []).append(local)
 
     def _push_iteration(self, node: Comprehension) -> None:
@@ -237,16 +237,16 @@ class Estimator:
         value = None if entries is None else entries.value
         if node.iter_var2:
             keys = way.extended("@indices" if kind == "list" else "@keys")
-            self._push(node.iter_var, _Local(keys, key, None))
+            self._push(node.iter_var, Local(keys, key, None))
             values = way.extended("@items" if kind == "list" else "@values")
-            self._push(node.iter_var2, _Local(values, value, None))
+            self._push(node.iter_var2, Local(values, value, None))
         elif kind == "list":
-            self._push(node.iter_var, _Local(way.extended("@items"), value, None))
+            self._push(node.iter_var, Local(way.extended("@items"), value, None))
         else:
-            self._push(node.iter_var, _Local(way.extended("@keys"), key, None))
+            self._push(node.iter_var, Local(way.extended("@keys"), key, None))
 
     def _push_value(self, name: str, node: Node) -> None:
-        self._push(name, _Local(self._way(node), self.size(node), self._entries_of(node)))
+        self._push(name, Local(self._way(node), self.size(node), self._entries_of(node)))
 
     def _comprehension(self, node: Comprehension) -> int:
         total = self.cost(node.iter_range) + self.cost(node.accu_init)
@@ -275,8 +275,3 @@ class Estimator:
             if entries is not None:
                 self.entries[id(node)] = entries
         return capped(total)
-
-
-def estimate(root: Node, minor: int) -> int:
-    """The estimated worst-case cost of a checked tree, in a minor version of Kubernetes."""
-    return Estimator(minor).cost(root)

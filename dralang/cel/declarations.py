@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from dralang.cel import types
-from dralang.cel.catalogue import AUTHORIZATION, INCLUDES, KUBERNETES, LISTS, OPTIONALS, STANDARD
+from dralang.cel.catalogue import AUTHORIZATION, INCLUDES, KUBERNETES, LISTS, MASKS, OPTIONALS, STANDARD, WIDE
 from dralang.cel.types import Type
 
 
@@ -105,19 +105,30 @@ def _read(text: str) -> dict[str, list[Overload]]:
 
 
 @cache
-def functions(*, lists: bool, includes: bool) -> dict[str, tuple[Overload, ...]]:
+def functions(
+    *, lists: bool, includes: bool, masks: bool = False, wide: bool = False
+) -> dict[str, tuple[Overload, ...]]:
     """All functions of an environment.
 
     Args:
         lists: with cel-go's list library (``slice``, ``sort`` and so on).
         includes: with ``includes``.
+        masks: with ``isMask``.
+        wide: the smallest 64-bit number is an integer as a quantity, too.
     """
     text = STANDARD + OPTIONALS + KUBERNETES + AUTHORIZATION + (LISTS if lists else "") + (INCLUDES if includes else "")
+    text += MASKS if masks else ""
+    if wide:
+        for name in WIDE:
+            text = text.replace(f"  {name}:", f"  {name}_wide:")
     return {name: tuple(overloads) for name, overloads in _read(text).items()}
 
 
 @cache
 def all_overloads() -> dict[str, dict[str, Overload]]:
     """Every overload there may be, by function and id: what evaluation dispatches on."""
-    known = functions(lists=True, includes=True)
-    return {name: {overload.id: overload for overload in overloads} for name, overloads in known.items()}
+    merged: dict[str, dict[str, Overload]] = {}
+    for wide in (False, True):
+        for name, overloads in functions(lists=True, includes=True, masks=True, wide=wide).items():
+            merged.setdefault(name, {}).update((overload.id, overload) for overload in overloads)
+    return merged

@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from typing import Final
 
 from dralang.api.resourceslice import Device, DeviceAttribute
-from dralang.cel.values import DomainMap, Value, semver_of
+from dralang.cel.environment import Environment
+from dralang.cel.values import CelError, DomainMap, Value, semver_of
 
 _MAX_TEXT: Final = 64
 _MAX_LIST: Final = 64
 _MAX_NAME: Final = 63
 _MAX_ID: Final = 32
 _MAX_ENTRIES: Final = 32
+_LAZY_SINCE: Final = 38
 
 
 def attribute_value(attribute: DeviceAttribute, *, lists: bool = True) -> Value:
@@ -145,13 +147,19 @@ def _is_large(value: Value) -> bool:
     return False
 
 
-def prepare(driver: str, device: Device, *, lists: bool = True) -> AnyPrepared:
+def prepare_for(environment: Environment, driver: str, device: Device) -> AnyPrepared:
+    """A device in the form that evaluation in an environment wants."""
+    return prepare(driver, device, lists=environment.list_attributes, lazy=environment.minor >= _LAZY_SINCE)
+
+
+def prepare(driver: str, device: Device, *, lists: bool = True, lazy: bool = False) -> AnyPrepared:
     """A device in the form that evaluation wants.
 
     Args:
         driver: the driver of its slice, and the domain of names without one.
         device: the device.
         lists: whether this version of Kubernetes knows list attributes.
+        lazy: whether a bad attribute fails only where it is looked at.
     """
     flat: dict[str, Value] = {}
     problem = ""
@@ -162,8 +170,11 @@ def prepare(driver: str, device: Device, *, lists: bool = True) -> AnyPrepared:
         try:
             value = attribute_value(attribute, lists=lists)
         except ValueError as error:
-            problem = problem or f"attribute {name}: {error}"
-            continue
+            if not lazy:
+                problem = problem or f"attribute {name}: {error}"
+                continue
+            text = f"attribute {identifier}: value is invalid or its type is not supported by this version"
+            value, large = CelError(text), True
         large = large or _is_large(value) or len(domain) > _MAX_NAME or len(identifier) > _MAX_ID
         flat[attribute_key(domain, identifier)] = value
         flat[f"A:{domain}"] = True

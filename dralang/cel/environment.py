@@ -17,6 +17,7 @@ OLDEST: Final = 34
 NEWEST: Final = 38
 DEFAULT: Final = 37
 _LISTS_SINCE: Final = 36
+_LATEST_SINCE: Final = 38
 
 
 class Environment(Struct, frozen=True):
@@ -90,5 +91,11 @@ def scope_of(environment: Environment) -> Scope:
     }
     if environment.multiple or not environment.new:
         fields["allowMultipleAllocations"] = types.BOOL
-    known = functions(lists=environment.list_functions, includes=environment.includes)
-    return Scope(known, fields, "" if environment.minor >= 38 else " (in container '')")
+    latest = environment.minor >= _LATEST_SINCE
+    known = functions(
+        lists=environment.list_functions,
+        includes=environment.includes,
+        masks=latest and not environment.new,
+        wide=latest,
+    )
+    return Scope(known, fields, container="" if latest else " (in container '')", strict=latest)

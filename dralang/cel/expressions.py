@@ -1,17 +1,20 @@
 """What the allocator uses: ``DeviceExpressions`` over one environment of stored expressions."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from dralang.api.expressions import ExpressionError, PreparedDevice
 from dralang.api.resourceslice import Device, DeviceAttribute
-from dralang.cel.device import AnyPrepared, prepare
+from dralang.cel.device import AnyPrepared, prepare_for
 from dralang.cel.environment import DEFAULT, Environment
 from dralang.cel.evaluate import EvaluationError, as_attribute, as_bool, interpret
 from dralang.cel.generate import MAX_DEPTH, generate
 from dralang.cel.issues import CompileError
 from dralang.cel.program import Compiled, Purpose, compile_expression
+from dralang.cel.tree import Call
 from dralang.cel.values import Value
+
+_LAST_LOOSE: Final = 36
 
 
 class CelExpressions:
@@ -27,7 +30,7 @@ class CelExpressions:
 
     def prepare(self, driver: str, device: Device) -> PreparedDevice:
         """Return the device in the form in which expressions see it."""
-        return prepare(driver, device, lists=self.environment.list_attributes)
+        return prepare_for(self.environment, driver, device)
 
     def _compile(self, expression: str, purpose: Purpose) -> Compiled:
         try:
@@ -79,9 +82,23 @@ def _function(compiled: Compiled, convert: Callable[[Value], Any]) -> Callable[[
         except EvaluationError as problem:
             raise ExpressionError(problem.message, "runtime") from None
 
-    if compiled.too_costly or compiled.depth > MAX_DEPTH:
+    if compiled.too_costly or compiled.depth > MAX_DEPTH or _is_loose(compiled):
         return interpreted
     return generate(compiled.tree, compiled.purpose, interpreted) or interpreted
+
+
+def _is_loose(compiled: Compiled) -> bool:
+    """Whether it may ask a value that is no optional for an alternative, which generated code refuses: so does 1.37."""
+    if compiled.environment.minor > _LAST_LOOSE or "or" not in compiled.text:
+        return False
+    left = [compiled.tree]
+    while left:
+        node = left.pop()
+        if isinstance(node, Call) and node.function in {"or", "orValue"} and node.target is not None:
+            if node.target.type.name != "optional_type":
+                return True
+        left += node.children()
+    return False
 
 
 def _selector(compiled: Compiled) -> Callable[[PreparedDevice], bool]:

@@ -181,6 +181,7 @@ _NETWORK: Final[dict[str, Implementation]] = {
     "cidr_contains_cidr": network.cidr_contains_cidr,
     "cidr_prefix_length": lambda cidr: cidr.bits,
     "cidr_masked": network.masked,
+    "cidr_is_mask": lambda value: value == network.masked(value),
     "is_cidr": network.is_cidr,
     "ip_to_string": network.ip_text,
     "cidr_to_string": network.cidr_text,

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from dralang.cel import types
 from dralang.cel.check import Checker
-from dralang.cel.cost import estimate
+from dralang.cel.cost38 import estimate
 from dralang.cel.depth import depth_of, room_for
 from dralang.cel.environment import Environment, scope_of
 from dralang.cel.interpret import Plan, Planner

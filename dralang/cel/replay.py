@@ -1,12 +1,13 @@
 """Recorded cases played again: kind ``cel`` of the conformance data."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from msgspec import convert, to_builtins
+from msgspec import convert
+from msgspec.json import decode, encode
 
 from dralang.api.resourceslice import Device, DeviceAttribute, DeviceCapacity
-from dralang.cel.device import AnyPrepared, prepare
+from dralang.cel.device import AnyPrepared, prepare_for
 from dralang.cel.environment import Environment, parse_minor
 from dralang.cel.evaluate import EvaluationError, as_attribute, as_bool, interpret, measured_cost
 from dralang.cel.issues import CompileError
@@ -14,7 +15,7 @@ from dralang.cel.program import Compiled, Purpose, compile_expression
 from dralang.values.quantity import parse_quantity
 
 
-def _device(fields: Mapping[str, Any]) -> Device:
+def device_of(fields: Mapping[str, Any]) -> Device:
     """The parts of a recorded device that expressions can see."""
     return Device(
         name=fields.get("name", ""),
@@ -47,8 +48,11 @@ def _evaluate(compiled: Compiled, device: AnyPrepared, purpose: Purpose) -> dict
     except EvaluationError as problem:
         return {"error": problem.message}
     # JSON leaves out an empty list, so a derived empty list is recorded as nothing.
-    fields: dict[str, Any] = to_builtins(attribute, builtin_types=())
-    return {"attribute": {name: value for name, value in fields.items() if value is not None and value != ()}}
+    fields: dict[str, Any] = decode(encode(attribute))
+    if compiled.environment.minor >= 38 and attribute.versions:
+        # What records 1.38 writes down lists of versions as Go prints them.
+        return {"attribute": {"version": f"[{' '.join(attribute.versions)}]"}}
+    return {"attribute": {name: value for name, value in fields.items() if value is not None and value != []}}
 
 
 def replay_cel(case: Mapping[str, Any], version: str | None = None) -> dict[str, Any]:
@@ -67,9 +71,63 @@ def replay_cel(case: Mapping[str, Any], version: str | None = None) -> dict[str,
     answer: dict[str, Any] = {"cost": compiled.cost}
     if compiled.too_costly:
         answer["tooCostly"] = True
-    device = prepare(case["driver"], _device(case["device"]), lists=environment.list_attributes)
+    device = prepare_for(environment, case["driver"], device_of(case["device"]))
     answer |= _evaluate(compiled, device, purpose)
     cost = measured_cost(compiled, device)
     if cost is not None:
         answer["runtimeCost"] = cost
     return answer
+
+
+_EXACT: Final = ("cost", "tooCostly", "result", "attribute")
+_TEXTS: Final = ("compile", "error")
+
+
+class CelDifference(NamedTuple):
+    """How an answer differs from the recorded one.
+
+    Attributes:
+        field: which part differs: a part of the verdict, or ``text`` where only a message reads differently.
+        wanted: what is recorded.
+        given: what we say.
+    """
+
+    field: str
+    wanted: Any
+    given: Any
+
+    @property
+    def is_text(self) -> bool:
+        """Whether verdict, cost and result agree."""
+        return self.field == "text"
+
+
+def recorded_answer(case: Mapping[str, Any], version: str) -> dict[str, Any] | None:
+    """What was recorded for a version; None if it was not asked."""
+    if version not in case.get("versions", (case["kubernetes"],)):
+        return None
+    answer: dict[str, Any] = case.get("wantByVersion", {}).get(version, case["want"])
+    return answer
+
+
+def cel_difference(case: Mapping[str, Any], version: str | None = None) -> CelDifference | None:
+    """How our answer differs from the recorded one; None if it does not, or if none is recorded.
+
+    Of a compile error, only the first line must read the same. What an evaluation cost is not compared: it is no part
+    of the verdict.
+    """
+    asked = version or case["kubernetes"]
+    wanted = recorded_answer(case, asked)
+    if wanted is None:
+        return None
+    given = replay_cel(case, asked)
+    for name in _EXACT:
+        if wanted.get(name) != given.get(name):
+            return CelDifference(name, wanted.get(name), given.get(name))
+    for name in _TEXTS:
+        if (name in wanted) != (name in given):
+            return CelDifference(name, wanted.get(name), given.get(name))
+        first, ours = wanted.get(name, "").partition("\n")[0], given.get(name, "").partition("\n")[0]
+        if first != ours:
+            return CelDifference("text", first, ours)
+    return None

@@ -96,7 +96,7 @@ _BY_FUNCTION: Final[dict[str, _Cost]] = (
     )
     | dict.fromkeys(
         (
-            *("masked", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast"),
+            *("masked", "isMask", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast"),
             *("isLinkLocalUnicast", "isGlobalUnicast", "format.named", "sign", "asInteger", "isInteger"),
             *("asApproximateFloat", "isGreaterThan", "isLessThan", "compareTo", "add", "sub"),
             *("major", "minor", "patch"),

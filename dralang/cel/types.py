@@ -134,8 +134,25 @@ ANY.text = "any"
 DURATION.text = "duration"
 TIMESTAMP.text = "timestamp"
 
-Bindings = dict[Type, Type]
-"""Type variables and what they stand for."""
+
+class Bindings(dict[Type, Type]):
+    """Type variables and what they stand for.
+
+    Attributes:
+        strict: compare also what types name, where a variable occurs in it, as 1.38 does.
+    """
+
+    __slots__ = ("strict",)
+
+    def __init__(self, *, strict: bool = False) -> None:
+        super().__init__()
+        self.strict = strict
+
+    def copy(self) -> "Bindings":
+        """The same bindings, to try others on."""
+        made = Bindings(strict=self.strict)
+        made.update(self)
+        return made
 
 
 def is_dyn(item: Type) -> bool:
@@ -160,7 +177,7 @@ def substitute(bindings: Bindings, item: Type, *, to_dyn: bool = False) -> Type:
     return _make(item.kind, item.name, tuple(substitute(bindings, param, to_dyn=to_dyn) for param in item.params))
 
 
-def rename(item: Type, fresh: Bindings) -> Type:
+def rename(item: Type, fresh: dict[Type, Type]) -> Type:
     """The type with the variables of a declaration replaced by fresh ones."""
     if not item.open:
         return item
@@ -201,7 +218,7 @@ def _fits(bindings: Bindings, given: Type, wanted: Type) -> bool:
         other = wanted if given is NULL else given
         return other is NULL or other.kind in _NULLABLE
     if given.kind == "type":
-        return wanted.kind == "type"
+        return wanted.kind == "type" and (not bindings.strict or _same_named(bindings, given, wanted))
     if given.kind in _PARAMETRIC:
         return (
             given.kind == wanted.kind
@@ -210,6 +227,14 @@ def _fits(bindings: Bindings, given: Type, wanted: Type) -> bool:
             and all(_fits(bindings, one, two) for one, two in zip(given.params, wanted.params, strict=True))
         )
     return given is wanted
+
+
+def _same_named(bindings: Bindings, given: Type, wanted: Type) -> bool:
+    if not given.params or not wanted.params:
+        return not wanted.params
+    if not (given.open or wanted.open):
+        return True
+    return _fits(bindings, given.params[0], wanted.params[0])
 
 
 _ANYTHING: Final = frozenset({"dyn", "any", "error"})
