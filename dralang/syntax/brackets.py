@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from dralang.syntax.tokens import Token
-from dralang.syntax.vocabulary import DECLARATIONS
+from dralang.syntax.vocabulary import DECLARATIONS, KEYWORDS
 
 OPENERS: Final = {"LBRACE": "RBRACE", "LPAR": "RPAR", "LSQB": "RSQB"}
 CLOSERS: Final = {closer: opener for opener, closer in OPENERS.items()}
@@ -31,6 +31,7 @@ ITEM_KEYWORDS: Final = frozenset(
         "never",
     }
 )
+_NAMED_BLOCKS: Final = frozenset({*DECLARATIONS, "device", "container", "counters", "consumes"})
 _NEVER_NESTED: Final = frozenset({"use", "fixture", "scenario", "fuzz"})
 
 
@@ -58,13 +59,20 @@ class BracketFaults(Struct, frozen=True):
 
 
 class _Open(Struct):
-    """An open bracket. ``dedent`` is the first token of a line that is not indented more than the bracket's line."""
+    """An open bracket, or the whole file.
+
+    ``dedent`` is the first token of a line that is not indented more than the bracket's line. ``head`` is the end of a
+    line in here after which lines are indented more although it opened nothing.
+    """
 
     index: int
     type: str
     indent: int
     body_indent: int = -1
     dedent: int | None = None
+    line_indent: int = -1
+    head: int | None = None
+    head_indent: int = -1
 
 
 def balanced(tokens: Iterable[Token]) -> bool:
@@ -115,12 +123,13 @@ class _Matcher:
         self.tokens = tokens
         self.indents = _indents(tokens)
         self.stack: list[_Open] = []
+        self.file = _Open(-1, "", -1)
+        self.line_first = 0  # the first token of the line
         self.missing: list[Missing] = []
         self.unopened: list[int] = []
         self.headless: list[tuple[int, int]] = []
         self.surplus: list[int] = []
         self.unclosed: list[int] = []
-        self.head_end: int | None = None  # where an item's only line in the first column ends, if no `{` stands on it
         self.orphan: int | None = None  # the first indented line outside of all brackets
         self.suspect: int | None = None  # a `}` that is indented more than the line of the item that it closed
 
@@ -139,6 +148,7 @@ class _Matcher:
             first = last_end < 0 or newline >= 0
             last_end = token.span.end
             if first:
+                self.line_first = index
                 line_start = newline + 1
                 prefix = text[line_start:start]
                 indent = len(prefix.expandtabs(4).lstrip("\ufeff"))
@@ -156,14 +166,12 @@ class _Matcher:
 
     def _line(self, index: int, token: Token, indent: int) -> None:
         """A line begins: it may end what is open, or tell where that should have ended."""
+        self._find_head(index, indent)
         if not self.stack:
             if indent == 0:
-                self.suspect = self.head_end = self.orphan = None
-            elif self.suspect is None and self.head_end is None and self.orphan is None:
-                if self._follows_a_head(index):
-                    self.head_end = index - 1
-                else:
-                    self.orphan = index
+                self.suspect = self.orphan = None
+            elif self.suspect is None and self.file.head is None and self.orphan is None:
+                self.orphan = index
             return
         for entry in self.stack:
             if entry.body_indent < 0:
@@ -180,6 +188,18 @@ class _Matcher:
                 break
             if entry.dedent is None and (self.indents or entry.body_indent > entry.indent):
                 entry.dedent = index
+
+    def _find_head(self, index: int, indent: int) -> None:
+        """Note the line before this one if this one is indented below it although it opened nothing."""
+        level = self.stack[-1] if self.stack else self.file
+        if level.head is not None and indent > level.head_indent:
+            return
+        if 0 <= level.line_indent < indent and self._follows_a_head(index):
+            level.head = index - 1
+            level.head_indent = level.line_indent
+        else:
+            level.head = None
+            level.line_indent = indent
 
     def _follows_a_head(self, index: int) -> bool:
         """Whether the line before, without a blank one between, can be the head of a block."""
@@ -200,13 +220,12 @@ class _Matcher:
             while (entry := self.stack.pop()).type != opener:
                 self._unclosed(entry, index)
             return
+        if self._opened_nowhere(index, indent):
+            return
         while self.stack and self.stack[-1].type != "LBRACE" and any(e.type == "LBRACE" for e in self.stack):
             self._unclosed(self.stack.pop(), index)
         if not self.stack or self.stack[-1].type != "LBRACE":
-            if indent == 0 and self.head_end is not None and self.suspect is None:
-                self.unopened.append(self.head_end)
-                self.head_end = None
-            elif indent == 0 and self.orphan is not None and self.suspect is None:
+            if indent == 0 and self.orphan is not None and self.suspect is None:
                 self.headless.append((self.orphan, index))
                 self.orphan = None
             elif self.suspect is not None:
@@ -224,6 +243,29 @@ class _Matcher:
         closed = self.stack.pop()
         if not self.stack:
             self.suspect = index if indent is not None and indent > closed.indent else None
+
+    def _opened_nowhere(self, index: int, indent: int | None) -> bool:
+        """Whether the `{` for this `}` was left out, at the end of a head or within this line; notes where."""
+        level = self.stack[-1] if self.stack else self.file
+        if indent is not None:
+            if level.head is None or level.head_indent != indent or level.indent >= indent:
+                return False
+            self.unopened.append(level.head)
+            level.head = None
+            return True
+        if level.index >= self.line_first:
+            return False
+        first, second, third = self.tokens[self.line_first : self.line_first + 3]
+        if first.type != "WORD" or second.type not in ("WORD", "STRING") or self.line_first + 3 >= index:
+            return False
+        if third.type == "COLON" and first.text not in KEYWORDS:
+            self.unopened.append(self.line_first + 1)  # `attributes model: "a100" }`
+            return True
+        is_body = third.type == "WORD" and third.text not in ("from", "is", "request")
+        if first.text in _NAMED_BLOCKS and is_body:
+            self.unopened.append(self.line_first + 2)  # `pod train claim gpu from one-gpu }`
+            return True
+        return False
 
     def _unclosed(self, entry: _Open, index: int) -> None:
         if entry.type != "LBRACE":

@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 from dralang.diagnostics.diagnostic import Diagnostic
 from dralang.diagnostics.source import Span
 from dralang.spelling import nearest
+from dralang.syntax.characters import printable
 from dralang.syntax.habits import (
     ENTRY_HABITS,
     ITEM_HABITS,
@@ -22,7 +23,7 @@ from dralang.syntax.habits import (
 )
 from dralang.syntax.place import Place, spoken_token
 from dralang.syntax.tokens import Token
-from dralang.syntax.vocabulary import KEYWORDS, STATES
+from dralang.syntax.vocabulary import KEYWORDS, PREDICATE_STARTS, STATES
 
 Rule: TypeAlias = Callable[[Place], Diagnostic | None]
 
@@ -73,7 +74,15 @@ def _not_a_statement(place: Place) -> Diagnostic | None:
     if place.expected != {"LPAR"} or place.back(2).type in ("FIXTURE", "FROM"):
         return None
     word = place.back(1)
-    for rule in (_time_of_statement, _misplaced, _habit, _slip, _field_in_the_open):
+    for rule in (
+        _time_of_statement,
+        _misplaced,
+        _expectation,
+        _habit,
+        _slip,
+        _keyword_is_missing,
+        _field_in_the_open,
+    ):
         if (found := rule(place, word)) is not None:
             return found
     examples = ("pod", "class", "scenario", "use") if _is_item_level(place) else ("create", "expect", "at", "settle")
@@ -90,11 +99,41 @@ def _what_begins(place: Place) -> str:
     return "an item of a file" if _is_item_level(place) else "a statement"
 
 
+def _expectation(place: Place, word: Token) -> Diagnostic | None:
+    """`train runs on worker-1`: a proposition without its keyword."""
+    if place.found.type != "WORD" or place.found.text not in PREDICATE_STARTS or _is_item_level(place):
+        return None
+    way_out = f"write `expect {place.rest(place.index - 1)}`"
+    return _miss("DRA0113", f"{spoken_token(word)} does not begin a statement", word.span, way_out, *_words("expect"))
+
+
 def _slip(place: Place, word: Token) -> Diagnostic | None:
-    near = None if word.quoted else nearest(word.text, _beginnings(place))
+    # Words without anything after them, and lists, are names whose keyword is missing, no slips in a keyword.
+    if word.quoted or (place.found.type in _CLOSED_OR_SEPARATED and place.found.type != "COLON"):
+        return None
+    near = nearest(word.text, _beginnings(place))
     if near is None:
         return None
     return _miss("DRA0113", f"`{word.text}` does not begin {_what_begins(place)}", word.span, f"did you mean `{near}`?")
+
+
+def _keyword_is_missing(place: Place, word: Token) -> Diagnostic | None:
+    """Names and texts that stand where their keyword should."""
+    message = f"{spoken_token(word)} does not begin {_what_begins(place)}"
+    closed = place.found.type in ("NL", "$END", "RBRACE", "COMMA")
+    if _is_item_level(place):
+        if re.fullmatch(r"v?\d+\.\d+", word.text) and closed:
+            return _miss("DRA0113", message, word.span, f"write `kubernetes {word.text}`", *_words("kubernetes"))
+        if place.found.type == "LBRACE" and word.quoted:
+            way_out = f'write `scenario "{printable(word.text)}" {{`'
+            return _miss("DRA0113", message, word.span, way_out, *_words("scenario", "fuzz"))
+        if place.found.type == "LBRACE":
+            way_out = f"a declaration begins with its kind: `pod {word.text} {{`, for example"
+            return _miss("DRA0113", message, word.span, way_out, *_words("pod", "class", "claim", "template", "slice"))
+    elif closed:
+        way_out = f"say what happens to it: `create {printable(word.text)}`, for example"
+        return _miss("DRA0113", message, word.span, way_out, *_words("create", "delete", "finish", "settle"))
+    return None
 
 
 def _field_in_the_open(place: Place, word: Token) -> Diagnostic | None:
@@ -337,6 +376,13 @@ def _cel_without_backticks(place: Place) -> Diagnostic | None:
 
 
 def _request_without_count(place: Place) -> Diagnostic | None:
+    if place.found.type == "CEL" and place.back(1).text == "where" and place.back(2).type == "OF":
+        span = Span(place.found.span.source, place.back(2).span.end, place.back(2).span.end)
+        return _miss("DRA0110", "the name of a class is missing", span, "write `1 of CLASS where ...`", "a name")
+    if place.found.type == "CEL" and "WHERE" in place.expected:
+        return _miss(
+            "DRA0110", "`where` is missing", place.end_of_before, "write `where` before a condition", "`where`"
+        )
     if place.first.text == "request" and place.expected == {"COLON"} and place.found.type in ("NL", "RBRACE", "$END"):
         name = place.back(1).text
         way_out = f"write `request {name}: 1 of CLASS`"
@@ -347,6 +393,8 @@ def _request_without_count(place: Place) -> Diagnostic | None:
     if name == "first":
         way_out = "write `first available { ... }`"
         return _miss("DRA0110", "`available` is missing after `first`", place.end_of_before, way_out, "`available`")
+    if name == "of":
+        return _miss("DRA0110", "a count is missing before `of`", place.back(1).span, "write `1 of CLASS`", "a count")
     way_out = f"write `1 of {name}`" if not _NUMBER.match(name) else f"write `{name} of CLASS`"
     return _miss("DRA0110", "a request says how many of which class", place.back(1).span, way_out, "`of`")
 
@@ -415,6 +463,11 @@ def _predicate(place: Place) -> Diagnostic | None:
     if found.quoted or not {"RUNS", "IS"} & place.expected:
         return None
     text = found.text
+    taken = place.back(1)
+    if taken.text in PREDICATE_STARTS and place.back(2).text in _PROPOSITION_STARTS and not taken.quoted:
+        span = Span(found.span.source, place.back(2).span.end, place.back(2).span.end)
+        way_out = f"write `{place.back(2).text} NAME {place.rest(place.index - 1)}`"
+        return _miss("DRA0110", f"a subject is missing before `{taken.text}`", span, way_out, "the name of an object")
     if text in ("pod", "pods") and _NUMBER.match(place.back(1).text):
         way_out = f"write `exactly {place.back(1).text} {text} ...`, or `at least`, `at most`"
         return _miss("DRA0126", "a number of pods needs a quantifier", place.back(1).span, way_out)

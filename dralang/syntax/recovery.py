@@ -29,6 +29,7 @@ MAX_SYNTAX_ERRORS: Final = 50
 _PARSED_AGAIN: Final = 500_000
 _MENDABLE: Final = 1_000  # with more faulty brackets than that a text is not worth reading
 _UNCLOSED: Final = "UNCLOSED"  # the type of a `(` or `[` that has no end: it fits nowhere and opens nothing
+_OPEN_ENDED: Final = frozenset({"NL", "LBRACE", "COMMA"})
 _LEXICAL_TYPES: Final = frozenset(
     {"NL", "$END", "CEL", "SEMICOLON", "COMMA", "COLON", "EQUAL", "RANGE", "POSSESSIVE", _UNCLOSED}
 )
@@ -130,7 +131,7 @@ class _Recovery:
                     span=Span(self.lexed.source, end, end),
                     label="expected `{`",
                     expected=("`{`",),
-                    help="`{` stands at the end of the line that it belongs to",
+                    help=f"put it after `{tokens[index - 1].text}`",
                 )
             )
         for first, last in faults.headless:
@@ -221,16 +222,21 @@ def _mend(tokens: list[Token], faults: BracketFaults) -> list[Token]:
         inserted.setdefault(index, []).append("LBRACE")
     dropped = {*faults.surplus, *[index for first, last in faults.headless for index in range(first, last + 1)]}
     mended: list[Token] = []
+    parted = False
     for index, token in enumerate(tokens):
         for kind in inserted.get(index, ()):
             end = tokens[index - 1].span.end
             mended.append(Token(kind, "}" if kind == "RBRACE" else "{", Span(token.span.source, end, end)))
-        if index in inserted and mended[-1].type == "RBRACE" and token.type not in ("NL", "$END", "RBRACE"):
-            # The lexer dropped the newline, as it stood after a `{` or `,`.
-            mended.append(Token("NL", "\n", mended[-1].span))
-        if index in dropped and token.type == "RBRACE" and mended and mended[-1].type not in ("NL", "LBRACE", "COMMA"):
-            mended.append(Token("NL", "\n", token.span))  # the lexer puts none before a `}`
-        if index not in dropped and not (token.type == "NL" and (not mended or mended[-1].type in ("NL", "LBRACE"))):
+        # The lexer puts no newline before a `}` and none after `{` and `,`: where those go, it is needed.
+        if index in dropped:
+            parted = parted or token.type == "RBRACE"
+            continue
+        if inserted.get(index, [""])[-1] == "RBRACE":
+            parted = True
+        if parted and token.type not in ("NL", "$END", "RBRACE") and mended and mended[-1].type not in _OPEN_ENDED:
+            mended.append(Token("NL", "\n", token.span))
+        parted = False
+        if token.type != "NL" or (mended and mended[-1].type not in ("NL", "LBRACE")):
             mended.append(token)
     return mended
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
+from dralang.diagnostics.source import Span
 from dralang.spelling import nearest
 from dralang.syntax import nodes as n
 from dralang.syntax.vocabulary import STATES
@@ -92,6 +93,17 @@ def _propositions(items: Iterable[n.Item | n.Statement]) -> Iterator[n.Propositi
 def _check_state(state: n.Word, verb: str, log: DiagnosticLog) -> None:
     text = state.text
     if (text in STATES and not state.quoted) or "${" in text:
+        return
+    if text in ("because", "with", "by", "for", "on") and not state.quoted:
+        before = Span(state.span.source, state.span.start, state.span.start)
+        log.add(
+            Diagnostic(
+                code="DRA0127",
+                message=f"a state is missing before `{text}`",
+                span=before,
+                help="write `is pending`, for example",
+            )
+        )
         return
     meant = _MEANT.get(text.lower())
     if meant is None and (near := nearest(text, STATES)) is not None:

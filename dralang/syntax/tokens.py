@@ -111,6 +111,14 @@ def lex(source: SourceFile, log: DiagnosticLog, unclosed: frozenset[int] = froze
     return _Lexer(source, log, unclosed).run()
 
 
+def cel_runs_on(text: str) -> bool:
+    """Whether what stands between two backticks is no expression but the file after one that was not closed."""
+    if "\n" not in text:
+        return False
+    last_line = text[text.rfind("\n") + 1 :][-200:]
+    return _ITEM_AT_LINE_START.search(text) is not None or _WANTS_CEL.search(last_line) is not None
+
+
 class _Lexer:
     """One run over one text; private to this module."""
 
@@ -236,10 +244,8 @@ class _Lexer:
     def _cel(self, start: int, end: int) -> int:
         """An expression, or one that was not closed and has run into what follows; returns where to go on."""
         text = self.text[start + 1 : end - 1]
-        if "\n" in text:
-            last_line = text[text.rfind("\n") + 1 :][-200:]
-            if _ITEM_AT_LINE_START.search(text) is not None or _WANTS_CEL.search(last_line) is not None:
-                return self._unclosed(start)
+        if cel_runs_on(text):
+            return self._unclosed(start)
         self._emit(Token("CEL", text, Span(self.source, start, end)))
         return end
 
