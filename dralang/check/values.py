@@ -21,7 +21,7 @@ from dralang.spelling import nearest
 from dralang.syntax import nodes as n
 from dralang.values.duration import parse_duration
 
-_VERSION = re.compile(r"v\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?\Z")
+VERSION: Final = re.compile(r"v\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?\Z")
 _LOOKS_LIKE_VERSION = re.compile(r"v?\d+(?:\.\d+)+\S*\Z")
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:h|m|s|ms))+\Z")
 _WRAPPED_BY_VALUE: Final = (DeviceCapacity, Counter)
@@ -226,7 +226,7 @@ class Converter:
         if isinstance(value, int):
             return "int", Located(value, word.span)
         if not word.quoted:
-            if _VERSION.match(value):
+            if VERSION.match(value):
                 return "version", Located(value[1:], word.span)
             if _LOOKS_LIKE_VERSION.match(value):
                 self.log.add(

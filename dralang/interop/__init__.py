@@ -1,0 +1,1 @@
+"""To and from YAML: API objects written as declarations, and declarations written as manifests."""
