@@ -276,10 +276,8 @@ class Estimator38(Estimator):
         args = [self._operand(arg) for arg in node.args]
         if node.target is not None:
             target = self._operand(node.target)
-        if node.function == "_?_:_":
-            argument_cost = capped(costs[0] + max(costs[1], costs[2]))
-        else:
-            argument_cost = capped(sum(costs))
+        shared = [costs[0], max(costs[1:])] if node.function == "_?_:_" else costs
+        argument_cost = capped(sum(shared))
         most = 0
         result: Size | None = None
         for overload in node.overloads:

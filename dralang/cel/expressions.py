@@ -94,8 +94,9 @@ def _is_loose(compiled: Compiled) -> bool:
     left = [compiled.tree]
     while left:
         node = left.pop()
-        if isinstance(node, Call) and node.function in {"or", "orValue"} and node.target is not None:
-            if node.target.type.name != "optional_type":
+        if isinstance(node, Call) and node.function in {"or", "orValue"}:
+            target = node.target
+            if target is not None and target.type.name != "optional_type":
                 return True
         left += node.children()
     return False

@@ -320,7 +320,8 @@ class CallGenerator:
         if value.kind == kind:
             return Code(f"({value.text} in {name})", fallible=value.fallible, kind="bool")
         temp = self.name()
-        text = f"({temp} in {name} if ({temp} := {value.text}).__class__ is {kind} else in_constants({temp}, {items.text}))"
+        other = f"in_constants({temp}, {items.text})"
+        text = f"({temp} in {name} if ({temp} := {value.text}).__class__ is {kind} else {other})"
         return Code(text, kind="bool")
 
     # Comparisons

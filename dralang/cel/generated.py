@@ -67,6 +67,7 @@ class Lazy:
         self.value: Value = None
 
     def __call__(self) -> Value:
+        """Evaluate."""
         if self.compute is not None:
             try:
                 self.value = self.compute()

@@ -51,20 +51,26 @@ _PATCHES: Final = (
         "?conditionaland : relation | conditionaland AND relation -> logical\n",
     ),
     (
-        "relation       : [relation_lt | relation_le | relation_ge | relation_gt | relation_eq | relation_ne |"
-        " relation_in] addition\n",
+        (
+            "relation       : [relation_lt | relation_le | relation_ge | relation_gt | relation_eq | relation_ne |"
+            " relation_in] addition\n"
+        ),
         "?relation      : addition | relation RELATION addition -> binary\n",
     ),
     (
-        'relation_lt    : relation "<"\nrelation_le    : relation "<="\nrelation_gt    : relation ">"\n'
-        'relation_ge    : relation ">="\nrelation_eq    : relation "=="\nrelation_ne    : relation "!="\n'
-        'relation_in    : relation "in"\n',
+        (
+            'relation_lt    : relation "<"\nrelation_le    : relation "<="\nrelation_gt    : relation ">"\n'
+            'relation_ge    : relation ">="\nrelation_eq    : relation "=="\nrelation_ne    : relation "!="\n'
+            'relation_in    : relation "in"\n'
+        ),
         "",
     ),
     (
         "addition       : [addition_add | addition_sub] multiplication\n",
-        "?addition      : multiplication | addition PLUS multiplication -> binary"
-        " | addition MINUS multiplication -> binary\n",
+        (
+            "?addition      : multiplication | addition PLUS multiplication -> binary"
+            " | addition MINUS multiplication -> binary\n"
+        ),
     ),
     ('addition_add   : addition "+"\naddition_sub   : addition "-"\n', ""),
     (
@@ -72,8 +78,10 @@ _PATCHES: Final = (
         "?multiplication : unary | multiplication FACTOR unary -> binary\n",
     ),
     (
-        'multiplication_mul : multiplication "*"\nmultiplication_div : multiplication "/"\n'
-        'multiplication_mod : multiplication "%"\n',
+        (
+            'multiplication_mul : multiplication "*"\nmultiplication_div : multiplication "/"\n'
+            'multiplication_mod : multiplication "%"\n'
+        ),
         "",
     ),
     (
@@ -93,8 +101,10 @@ _PATCHES: Final = (
     ('member_index   : member "[" expr "]"\n', 'member_index   : member LSQB [QUESTION] expr "]"\n'),
     ('member_object  : member "{" [fieldinits] "}"\n', 'member_object  : member LBRACE [fieldinits] [","] "}"\n'),
     (
-        "primary        : literal | dot_ident_arg | dot_ident | ident_arg\n"
-        "               | paren_expr | list_lit | map_lit | ident\n",
+        (
+            "primary        : literal | dot_ident_arg | dot_ident | ident_arg\n"
+            "               | paren_expr | list_lit | map_lit | ident\n"
+        ),
         "?primary       : literal | ident_arg | paren_expr | list_lit | map_lit | ident\n",
     ),
     ('dot_ident_arg  : "." IDENT "(" [exprlist] ")"\ndot_ident      : "." IDENT\n', ""),
@@ -104,21 +114,27 @@ _PATCHES: Final = (
     ('map_lit        : "{" [mapinits] "}"\n', 'map_lit        : LBRACE [mapinits] [","] "}"\n'),
     (
         'exprlist       : expr ("," expr)*\n',
-        'exprlist       : expr | exprlist "," expr\n\nlistinits      : optexpr | listinits "," optexpr\n\n'
-        "optexpr        : [QUESTION] expr\n",
+        (
+            'exprlist       : expr | exprlist "," expr\n\nlistinits      : optexpr | listinits "," optexpr\n\n'
+            "optexpr        : [QUESTION] expr\n"
+        ),
     ),
     (
         'fieldinits     : IDENT ":" expr ("," IDENT ":" expr)*\n',
-        'fieldinits     : fieldinit | fieldinits "," fieldinit\n\n'
-        'fieldinit      : [QUESTION] (IDENT | ESCAPED_IDENT) ":" expr\n',
+        (
+            'fieldinits     : fieldinit | fieldinits "," fieldinit\n\n'
+            'fieldinit      : [QUESTION] (IDENT | ESCAPED_IDENT) ":" expr\n'
+        ),
     ),
     (
         'mapinits       : expr ":" expr ("," expr ":" expr)*\n',
         'mapinits       : mapinit | mapinits "," mapinit\n\nmapinit        : optexpr COLON expr\n',
     ),
     (
-        "literal        : UINT_LIT | FLOAT_LIT | INT_LIT | MLSTRING_LIT | STRING_LIT | BYTES_LIT\n"
-        "               | BOOL_LIT | NULL_LIT\n",
+        (
+            "literal        : UINT_LIT | FLOAT_LIT | INT_LIT | MLSTRING_LIT | STRING_LIT | BYTES_LIT\n"
+            "               | BOOL_LIT | NULL_LIT\n"
+        ),
         "literal        : UINT_LIT | FLOAT_LIT | INT_LIT | STRING_LIT | BYTES_LIT | WORD_LIT\n",
     ),
     ("INT_LIT        : /-?/ /0x/ HEXDIGIT+ | /-?/ DIGIT+\n", "INT_LIT.2      : /0x[0-9a-fA-F]+|[0-9]+/\n"),
@@ -205,7 +221,7 @@ def _load(path: Path, transformer: object) -> lark.Lark | None:
         data, memo = content["data"], content["memo"]
         loaded: lark.Lark = lark.Lark.__new__(lark.Lark)
         # Lark's own loading of plain data, as its stand-alone parsers use it.
-        loaded._load({"data": data, "memo": memo}, transformer=transformer)  # type: ignore[arg-type]
+        loaded._load({"data": data, "memo": memo}, transformer=transformer)
     except Exception:
         return None
     return loaded
@@ -252,11 +268,11 @@ def build(transformer: object, folder: Path | None) -> lark.Lark:
     """
     text = grammar_text()
     if folder is None:
-        return lark.Lark(text, transformer=transformer, **_OPTIONS)  # type: ignore[arg-type]
+        return lark.Lark(text, transformer=transformer, **_OPTIONS)
     key = hashlib.sha256(f"{_FORMAT} {lark.__version__} {sorted(_OPTIONS.items())} {text}".encode()).hexdigest()[:20]
     path = folder / f"cel-{key}.msgpack"
     loaded = _load(path, transformer)
     if loaded is not None:
         return loaded
     _store(path, lark.Lark(text, **_OPTIONS))
-    return lark.Lark(text, transformer=transformer, **_OPTIONS)  # type: ignore[arg-type]
+    return lark.Lark(text, transformer=transformer, **_OPTIONS)

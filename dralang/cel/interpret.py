@@ -98,6 +98,7 @@ class Constant:
         self.value = value
 
     def __call__(self, _run: Run, _frame: Frame | None) -> Value:
+        """Evaluate."""
         return self.value
 
 
@@ -155,6 +156,7 @@ class Attribute:
         return Optional(value) if optional and self.steps else value
 
     def __call__(self, run: Run, frame: Frame | None) -> Value:
+        """Evaluate."""
         value = self.resolve(run, frame)
         run.add(1)
         return value
@@ -166,6 +168,7 @@ class Presence(Attribute):
     __slots__ = ()
 
     def __call__(self, run: Run, frame: Frame | None) -> Value:
+        """Evaluate."""
         value = self.resolve(run, frame)
         return value.has_value if type(value) is Optional else value
 
@@ -192,6 +195,7 @@ class Choice(Attribute):
         return branch.resolve(run, frame) if isinstance(branch, Attribute) else branch(run, frame)
 
     def __call__(self, run: Run, frame: Frame | None) -> Value:
+        """Evaluate."""
         return self.resolve(run, frame)
 
 

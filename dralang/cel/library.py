@@ -23,6 +23,7 @@ from dralang.cel.values import (
     NONE,
     CelError,
     Cidr,
+    DomainMap,
     Format,
     Ip,
     Optional,
@@ -74,9 +75,7 @@ def _not_strictly_false(value: Value) -> bool:
 
 
 def _of_non_zero(value: Value) -> Optional:
-    zero = (
-        not value if type(value) in {bool, int, Uint, float, str, bytes, tuple, dict, op.DomainMap} else value is None
-    )
+    zero = not value if type(value) in {bool, int, Uint, float, str, bytes, tuple, dict, DomainMap} else value is None
     if type(value) is Duration:
         zero = value.nanos == 0
     return NONE if zero else Optional(value)

@@ -142,7 +142,11 @@ def sort_by_keys(items: List, keys: List) -> List:
         raise CelError("list elements must be comparable")
     if len(keys) > 1 and any(type(key) is not type(keys[0]) for key in keys):
         raise CelError("list elements must have the same type")
-    order = sorted(range(len(items)), key=cmp_to_key(lambda one, two: _compare_or_none(keys[one], keys[two]) or 0))
+
+    def compare(one: int, two: int) -> int:
+        return _compare_or_none(keys[one], keys[two]) or 0
+
+    order = sorted(range(len(items)), key=cmp_to_key(compare))
     return tuple(items[at] for at in order)
 
 

@@ -244,7 +244,7 @@ def compare(left: Value, right: Value) -> int:
     elif kind is str and not (left.isascii() and right.isascii()):
         # Go compares bytes; surrogates aside, code points have the same order.
         left, right = left.encode("utf-8", "surrogatepass"), right.encode("utf-8", "surrogatepass")
-    return (left > right) - (left < right)
+    return int(left > right) - int(left < right)
 
 
 COMPARABLE: Final = frozenset({bool, int, Uint, float, str, bytes, Duration, Timestamp})

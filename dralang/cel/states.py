@@ -48,20 +48,22 @@ def tokens(*names: str) -> int:
 class Block:
     """Alternatives; ``decision`` names the way to choose, empty: by one token."""
 
-    def __init__(self, kind: str, alternatives: "list[list[Part]]", decision: str = "") -> None:
+    def __init__(
+        self, kind: str, alternatives: "list[list[int | tuple[str, int] | Block]]", decision: str = ""
+    ) -> None:
         self.kind = kind
         self.alternatives = alternatives
         self.decision = decision
 
 
-Part = "int | tuple[str, int] | Block"
+Part = int | tuple[str, int] | Block
 
 
-def _optional(*parts: "Part") -> Block:  # type: ignore[valid-type]
+def _optional(*parts: Part) -> Block:
     return Block("?", [list(parts)])
 
 
-def _star(decision: str, *alternatives: "list[Part]") -> Block:  # type: ignore[valid-type]
+def _star(decision: str, *alternatives: list[Part]) -> Block:
     return Block("*", list(alternatives), decision)
 
 

@@ -16,7 +16,7 @@ _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False
 # Quoted stretches and escapes, of which one is not wanted.
 _ANY_BYTE = re.compile(r"\\Q.*?(?:\\E|$)|\\.", re.DOTALL)
-_SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+_SPACES = "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
 _LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 _UPPER = {code: code - 32 for code in range(ord("a"), ord("z") + 1)}
 

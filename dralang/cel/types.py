@@ -47,7 +47,8 @@ class Type:
         self.kind: Kind = kind
         self.name = name
         self.params = params
-        self.open = kind == "param" or any(param.open for param in params)
+        self.open: bool = kind == "param" or any(param.open for param in params)
+        self.text: str
         if params:
             self.text = f"{name}({', '.join(param.text for param in params)})"
         else:
