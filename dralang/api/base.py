@@ -31,5 +31,9 @@ def since(version: str) -> Meta:
     return Meta(extra={"since": version})
 
 
-class ApiType(Struct, frozen=True, rename="camel"):
-    """Base of all API types."""
+class ApiType(Struct, frozen=True, rename="camel", gc=False):
+    """Base of all API types.
+
+    They are built from the leaves up and never change, so that there are no cycles among them for the garbage collector
+    to look for (``gc=False``).
+    """
