@@ -8,6 +8,7 @@ rollbackDevice, deviceInUse, deviceCapacityInUse.
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal
 
 from dralang.allocator.attributes import DerivedAttributeError, attribute_for
@@ -48,6 +49,9 @@ Refusal = Literal[
 
 NODE_OPERATIONS_FEATURE = "DRAOptionalNodeOperations"
 """What a node must declare before devices of a slice with ``skipNodeOperations`` are used on it."""
+
+
+_NOTHING: Mapping[str, int] = MappingProxyType({})
 
 
 class Placement:
@@ -295,7 +299,9 @@ class AttemptState:
         if amounts.kind in {"missing", "policy"}:
             return False
         shares = self._shares.get(device)
-        persisted = self.allocations(candidate.pool).consumed.get(device.id[2], {})
+        persisted = self.allocations(candidate.pool).consumed.get(device.id[2], _NOTHING)
+        if not amounts.kind and shares is None and persisted is _NOTHING:
+            return True
         if exhausted(device, amounts, persisted, shares.amounts if shares else {}) is None:
             return True
         self.blame |= shares.levels if shares else 0

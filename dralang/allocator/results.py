@@ -95,6 +95,8 @@ def _configuration(
     claim: ClaimPlan, chosen: Sequence[RequestPlan], profile: AllocatorProfile
 ) -> tuple[DeviceAllocationConfiguration, ...]:
     """Configuration of the classes, then of the claim; an entry that covers every request names none."""
+    if not claim.api.spec.devices.config and not any(plan.class_ and plan.class_.api.spec.config for plan in chosen):
+        return ()
     entries: list[tuple[str, list[str], OpaqueDeviceConfiguration | None]] = []
     by_class: dict[str, list[list[str]]] = {}
     for plan in chosen:
