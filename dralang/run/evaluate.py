@@ -99,7 +99,7 @@ def _judge_counted(simulation: Simulation, subject: p.Counted, proposition: p.St
     holds = _COMPARES[subject.quantifier](len(true), subject.number, len(judged))
     if subject.quantifier == "all" and subject.patterns and not judged:
         return _not("nothing matches")
-    names = f": {', '.join(key.name for key in true)}" if true else ""
+    names = f": {', '.join(key.spoken for key in true)}" if true else ""
     actual = f"{len(true)} of {len(judged)}{names}"
     others = [judgement for key, judgement in judged if not judgement.holds]
     if others and subject.quantifier not in ("none", "no", "at most", "fewer than"):
@@ -186,15 +186,15 @@ def _judge_object(simulation: Simulation, key: ObjectKey, predicate: p.Predicate
         said = "; ".join(texts) or "nothing"
         return Judgement(
             any(predicate.text in text for text in texts),
-            f"{key.name} says {said!r}" if texts else f"{key.name} says nothing",
+            f"{key.spoken} says {said!r}" if texts else f"{key.spoken} says nothing",
         )
     if key.kind == "Pod":
         return _judge_pod(simulation, key, found, predicate, because)
     if key.kind == "ResourceClaim":
         holds = _claim_is(simulation, found, predicate)
-        return Judgement(holds, describe_claim(key.name, found), claims=() if holds else (key,))
+        return Judgement(holds, describe_claim(key.spoken, found), claims=() if holds else (key,))
     assert isinstance(predicate, p.InState)
-    return Judgement(_object_is(found, predicate), describe_object(key.name, found) + _state_of(found, predicate))
+    return Judgement(_object_is(found, predicate), describe_object(key.spoken, found) + _state_of(found, predicate))
 
 
 def _state_of(found: Any, predicate: p.InState) -> str:
@@ -242,13 +242,13 @@ def _judge_pod(
         case p.Happened():
             names = _happened_names(simulation, predicate)
             holds = ((key.namespace, key.name) in names) != predicate.negated
-            past = f"{key.name} was {'' if (key.namespace, key.name) in names else 'not '}{predicate.what}"
+            past = f"{key.spoken} was {'' if (key.namespace, key.name) in names else 'not '}{predicate.what}"
             return Judgement(holds, past + _by_whom(simulation, key, predicate))
         case p.DidPreempt():
             return _did_preempt(simulation, key, predicate)
         case _:
             raise AssertionError(f"{type(predicate).__name__} was let through for a pod")
-    actual = describe_pod(simulation, key.name, pod)
+    actual = describe_pod(simulation, key.spoken, pod)
     if holds and because is not None:
         said = "" if pod is None else view.scheduling_message(pod)
         if because not in said:
@@ -323,7 +323,7 @@ def _did_preempt(simulation: Simulation, key: ObjectKey, predicate: p.DidPreempt
     ]
     holds = all(victim in victims for victim in predicate.victims)
     names = ", ".join(dict.fromkeys(victim.name for victim in victims)) or "nobody"
-    return Judgement(holds, f"{key.name} preempted {names}", () if holds else (key,))
+    return Judgement(holds, f"{key.spoken} preempted {names}", () if holds else (key,))
 
 
 def _by_whom(simulation: Simulation, key: ObjectKey, predicate: p.Happened) -> str:
@@ -434,16 +434,16 @@ def _judge_condition(
     assert isinstance(predicate, p.InState)
     found = view.find(simulation, term.key)
     if found is None:
-        return _not(f"{term.key.name} does not exist")
+        return _not(f"{term.key.spoken} does not exist")
     condition = next((each for each in view.conditions_of(found) if each.type == term.condition), None)
     if condition is None:
         known = ", ".join(each.type for each in view.conditions_of(found)) or "none"
-        return _not(f"{term.key.name} has no condition {term.condition} (it has {known})")
+        return _not(f"{term.key.spoken} has no condition {term.condition} (it has {known})")
     holds = (condition.status.lower() == predicate.state) != predicate.negated
     if because is not None and because not in condition.message and because not in condition.reason:
         holds = False
     return Judgement(
-        holds, f"condition {term.condition} of {term.key.name} is {condition.status}: {condition.message!r}"
+        holds, f"condition {term.condition} of {term.key.spoken} is {condition.status}: {condition.message!r}"
     )
 
 

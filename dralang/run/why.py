@@ -50,14 +50,14 @@ def why_claim(simulation: Simulation, key: ObjectKey) -> tuple[Why, ...]:
     if claim is None:
         return ()
     if claim.status.allocation is not None:
-        return (Why(f"claim {key.name}: {_held(claim)}"),)
+        return (Why(f"claim {key.spoken}: {_held(claim)}"),)
     users = [
         pod
         for pod in simulation.pods()
         if any(used is not None and used.metadata.uid == claim.metadata.uid for _, used in pod_claims(simulation, pod))
     ]
     if not users:
-        return (Why(f"no pod uses claim {key.name}: a claim is allocated for the first pod that needs it"),)
+        return (Why(f"no pod uses claim {key.spoken}: a claim is allocated for the first pod that needs it"),)
     return tuple(
         Why(
             f"pod {pod.metadata.name} would have it allocated",

@@ -10,6 +10,10 @@ class ObjectKey(NamedTuple):
     namespace: str
     name: str
 
+    @property
+    def spoken(self) -> str:
+        """The name as a spec says it: with its namespace outside of ``default``."""
+        return self.name if self.namespace in ("", "default") else f"{self.namespace}/{self.name}"
+
     def __str__(self) -> str:
-        name = self.name if self.namespace in ("", "default") else f"{self.namespace}/{self.name}"
-        return f"{self.kind} {name}"
+        return f"{self.kind} {self.spoken}"

@@ -167,6 +167,11 @@ FAILING = {
     "wrong device": ("create a\nexpect a runs with gpu-1", 2, "a runs on worker-1 with gpu-0"),
     "one device too few": ("create big\nexpect big runs with gpu-0", 2, "big runs on worker-1 with gpu-0, gpu-1"),
     "not pending": ("create a\nexpect a is pending", 2, "a runs on worker-1 with gpu-0"),
+    "an object of another namespace is named in full": (
+        "pod team-a/elsewhere\ncreate team-a/elsewhere\nexpect team-a/elsewhere is pending",
+        3,
+        "team-a/elsewhere runs on worker-1",
+    ),
     "never created": ("expect a runs", 1, "a does not exist"),
     "another reason": (
         'create big, c\nexpect c is pending because "Insufficient cpu"',
