@@ -8,19 +8,18 @@ from typing import Literal, TypeAlias
 from msgspec.structs import replace
 
 from dralang.api.allocation import ResourceClaimConsumerReference
-from dralang.api.meta import ObjectMeta, OwnerReference
+from dralang.api.meta import ObjectMeta
 from dralang.api.pods import Pod, PodResourceClaim, PodResourceClaimStatus
 from dralang.api.resourceclaim import (
     ResourceClaim,
     ResourceClaimStatus,
     ResourceClaimTemplate,
 )
-from dralang.api.workloads import PodGroup
+from dralang.api.workloads import PodGroup, PodGroupResourceClaimStatus
 from dralang.cluster.clock import Phase
 from dralang.cluster.errors import ApiError
 from dralang.cluster.podclaims import (
     FINALIZER,
-    POD_CLAIM_ANNOTATION,
     SCHEDULING_GROUP,
     claim_name,
     consumer_of,
@@ -30,15 +29,14 @@ from dralang.cluster.podclaims import (
     used_claim_names,
 )
 from dralang.cluster.store import ObjectStore, WatchEvent
+from dralang.controllers.claim_templates import NO_TEMPLATE, ClaimMaker
 from dralang.controllers.controller import Controller
 from dralang.features import FeatureGates
 
-Item: TypeAlias = tuple[Literal["pod", "claim"], str, str]
+Item: TypeAlias = tuple[Literal["pod", "claim", "group"], str, str]
 
 FIRST_RETRY = 5
 LAST_RETRY = 1_000_000
-_MAX_BASE = 57
-_NO_TEMPLATE = "resource claim template"
 _TERMINAL = ("Succeeded", "Failed")
 
 
@@ -46,14 +44,6 @@ def is_done(pod: Pod) -> bool:
     """Whether the pod will not run (any more): it ended, or is deleted and never got a node."""
     ended = pod.status.phase in _TERMINAL
     return ended or (pod.metadata.deletion_timestamp is not None and not pod.spec.node_name)
-
-
-def generated_base(owner: str, entry: str) -> str:
-    """The `generateName` of the claim for an entry of a pod or pod group."""
-    base = f"{owner}-{entry}-"
-    if len(base) <= _MAX_BASE:
-        return base
-    return f"{owner[: len(owner) * _MAX_BASE // len(base)]}-{entry[: len(entry) * _MAX_BASE // len(base)]}"
 
 
 class ResourceClaimController(Controller[Item]):
@@ -67,17 +57,22 @@ class ResourceClaimController(Controller[Item]):
         self._groups = features.enabled("GenericWorkload")
         self._pods_by_claim: dict[tuple[str, str], dict[str, None]] = {}
         self._pods_by_template: dict[tuple[str, str], dict[str, None]] = {}
-        self._made: dict[tuple[str, str], str] = {}
+        self._pods_by_group: dict[tuple[str, str], dict[str, None]] = {}
+        self._maker = ClaimMaker(store)
         self._retries: dict[Item, int] = {}
         store.subscribe(self.name, self.phase, (Pod,), self._on_pod)
         store.subscribe(self.name, self.phase, (ResourceClaim,), self._on_claim)
         store.subscribe(self.name, self.phase, (ResourceClaimTemplate,), self._on_template)
+        if self._groups:
+            store.subscribe(self.name, self.phase, (PodGroup,), self._on_group)
 
     def start(self) -> None:
         """Look at all pods and claims."""
         for pod in self.store.objects(Pod):
             self._index(pod)
             self._consider(pod, deleted=False)
+        for group in self.store.objects(PodGroup):
+            self.enqueue(("group", group.metadata.namespace, group.metadata.name))
         for claim in self.store.objects(ResourceClaim):
             self.enqueue(("claim", claim.metadata.namespace, claim.metadata.name))
 
@@ -85,12 +80,13 @@ class ResourceClaimController(Controller[Item]):
         """Forget indices, retries and the claims made so far."""
         self._pods_by_claim.clear()
         self._pods_by_template.clear()
-        self._made.clear()
+        self._pods_by_group.clear()
+        self._maker.forget()
         self._retries.clear()
 
     def phase_of(self, item: Item) -> Phase:
         """Claims for pods are made before anybody is scheduled, claims of pods that are gone are freed after that."""
-        return Phase.CONTROLLER if item[0] == "pod" else Phase.CLEANUP
+        return Phase.CLEANUP if item[0] == "claim" else Phase.CONTROLLER
 
     # What changed.
 
@@ -121,6 +117,9 @@ class ResourceClaimController(Controller[Item]):
             if entry.resource_claim_template_name is not None:
                 key = (namespace, entry.resource_claim_template_name)
                 self._pods_by_template.setdefault(key, {})[pod.metadata.name] = None
+        group = pod.spec.scheduling_group
+        if group is not None and group.pod_group_name:
+            self._pods_by_group.setdefault((namespace, group.pod_group_name), {})[pod.metadata.name] = None
 
     def _unindex(self, pod: Pod) -> None:
         namespace = pod.metadata.namespace
@@ -198,12 +197,36 @@ class ResourceClaimController(Controller[Item]):
             if pod is not None:
                 self._consider(pod, deleted=False)
 
+        for group in self.store.objects(PodGroup) if self._groups else ():
+            if group.metadata.namespace == meta.namespace and any(
+                entry.resource_claim_template_name == meta.name for entry in group.spec.resource_claims
+            ):
+                self.enqueue(("group", meta.namespace, group.metadata.name))
+
+    def _on_group(self, event: WatchEvent) -> None:
+        group: PodGroup = event.new if event.new is not None else event.old
+        namespace, name = group.metadata.namespace, group.metadata.name
+        if event.new is None:
+            for status in group.status.resource_claim_statuses:
+                if status.resource_claim_name:
+                    self.enqueue(("claim", namespace, status.resource_claim_name))
+            for entry in group.spec.resource_claims:
+                if entry.resource_claim_name:
+                    self.enqueue(("claim", namespace, entry.resource_claim_name))
+            return
+        self.enqueue(("group", namespace, name))
+        for pod_name in list(self._pods_by_group.get((namespace, name), ())):
+            pod = self.store.get(Pod, namespace, pod_name)
+            if pod is not None:
+                self._consider(pod, deleted=False)
+
     # What is done.
 
     def sync(self, item: Item) -> None:
         """Work on one pod or claim; what the API server refuses is tried again later and later."""
         kind, namespace, name = item
-        problem = self._sync_pod(namespace, name) if kind == "pod" else self._sync_claim(namespace, name)
+        sync = {"pod": self._sync_pod, "claim": self._sync_claim, "group": self._sync_group}[kind]
+        problem = sync(namespace, name)
         if not problem:
             self._retries.pop(item, None)
             return
@@ -229,7 +252,7 @@ class ResourceClaimController(Controller[Item]):
                     f"claim for `{entry.name}` cannot be made: {problem}",
                 )
                 # A missing template needs no retry: its creation is watched.
-                return "" if problem.startswith(_NO_TEMPLATE) else "waiting"
+                return "" if problem.startswith(NO_TEMPLATE) else "waiting"
         if made:
             known = {each.name: each.resource_claim_name for each in pod.status.resource_claim_statuses}
             names = {entry: claim for entry, claim in known.items() if claim is not None} | made
@@ -252,58 +275,60 @@ class ResourceClaimController(Controller[Item]):
             claim = self.store.get(ResourceClaim, namespace, found.name)
             if claim is not None and not ownership_problem(pod, claim, group_claims=self._group_claims):
                 return ""
-        if self._is_group_entry(pod, entry):
+        group = self._group_of(pod)
+        if group is not None and self._is_group_entry(pod, entry):
+            if not self._group_claims:
+                return f"claim {entry.name} is a PodGroup claim but the DRAWorkloadResourceClaims feature is disabled"
+            shared = self._maker.existing(group, entry.name)
+            if shared:
+                made[entry.name] = shared
             return ""
-        orphan = self._own_claim(pod, entry)
+        orphan = self._maker.existing(pod, entry.name)
         if orphan:
             made[entry.name] = orphan
             return ""
-        template = self.store.get(ResourceClaimTemplate, namespace, entry.resource_claim_template_name)
-        if template is None:
-            wanted = entry.resource_claim_template_name
-            return f'{_NO_TEMPLATE} "{wanted}": resourceclaimtemplate.resource.k8s.io "{wanted}" not found'
-        owner = OwnerReference(
-            api_version="v1", kind="Pod", name=pod.metadata.name, uid=pod.metadata.uid, controller=True
-        )
-        inner = template.spec.metadata
-        draft = ResourceClaim(
-            metadata=ObjectMeta(
-                generate_name=generated_base(pod.metadata.name, entry.name),
-                namespace=namespace,
-                labels=inner.labels,
-                annotations={**inner.annotations, POD_CLAIM_ANNOTATION: entry.name},
-                owner_references=(owner,),
-            ),
-            spec=template.spec.spec,
-        )
-        created = self.store.create(draft)
-        if isinstance(created, ApiError):
-            return f"create ResourceClaim : {created.message}"
+        created = self._maker.make(pod, entry.name, entry.resource_claim_template_name)
+        if isinstance(created, str):
+            return created
         made[entry.name] = created.metadata.name
-        self._made[pod.metadata.uid, entry.name] = created.metadata.name
-        self.record(
-            "ResourceClaim",
-            namespace,
-            created.metadata.name,
-            "Generated",
-            f"made from template `{template.metadata.name}` for `{entry.name}` of pod `{pod.metadata.name}`",
-            pod.metadata.name,
-        )
+        self._record_made(created, entry.name, entry.resource_claim_template_name, f"pod `{pod.metadata.name}`")
         return ""
 
-    def _own_claim(self, pod: Pod, entry: PodResourceClaim) -> str:
-        """A claim made earlier for the entry, as the controller remembers it: even one that is gone by now.
+    def _record_made(self, claim: ResourceClaim, entry: str, template: str, owner: str) -> None:
+        self._record_claim(claim, "Generated", f"made from template `{template}` for `{entry}` of {owner}")
 
-        Source: kubernetes controller.go, findPodResourceClaim; its cache of own writes outlives the claim.
-        """
-        made = self._made.get((pod.metadata.uid, entry.name))
-        if made is not None:
-            return made
-        for kind, namespace, name in self.store.dependents(pod.metadata.uid):
-            if kind is ResourceClaim:
-                claim = self.store.get(ResourceClaim, namespace, name)
-                if claim is not None and claim.metadata.annotations.get(POD_CLAIM_ANNOTATION) == entry.name:
-                    return name
+    def _sync_group(self, namespace: str, name: str) -> str:
+        """Make the claims of a group and note them in its status."""
+        group = self.store.get(PodGroup, namespace, name)
+        if group is None or group.metadata.deletion_timestamp is not None or not self._group_claims:
+            return ""
+        known = {each.name: each.resource_claim_name for each in group.status.resource_claim_statuses}
+        made: dict[str, str] = {}
+        for entry in group.spec.resource_claims:
+            template = entry.resource_claim_template_name
+            recorded = known.get(entry.name)
+            if template is None or (entry.name in known and recorded is None):
+                continue
+            if recorded is not None and self.store.get(ResourceClaim, namespace, recorded) is not None:
+                continue
+            orphan = self._maker.existing(group, entry.name)
+            if orphan:
+                made[entry.name] = orphan
+                continue
+            claim = self._maker.make(group, entry.name, template)
+            if isinstance(claim, str):
+                text = f"claim for `{entry.name}` cannot be made: {claim}"
+                self.record("PodGroup", namespace, name, "FailedResourceClaimCreation", text)
+                return "" if claim.startswith(NO_TEMPLATE) else "waiting"
+            made[entry.name] = claim.metadata.name
+            self._record_made(claim, entry.name, template, f"pod group `{name}`")
+        if made:
+            names = {entry: claim for entry, claim in known.items() if claim is not None} | made
+            statuses = tuple(
+                PodGroupResourceClaimStatus(name=each, resource_claim_name=names[each]) for each in sorted(names)
+            )
+            if statuses != group.status.resource_claim_statuses:
+                self.store.patch_status(PodGroup, namespace, name, resource_claim_statuses=statuses)
         return ""
 
     def _reserve(self, pod: Pod) -> str:

@@ -78,8 +78,8 @@ class SchedulingAlgorithm:
         self._percentage = percentage
         self._next_start = 0
 
-    def schedule(self, state: CycleState, info: PodInfo) -> Answer:
-        """Find the best node for a pod."""
+    def schedule(self, state: CycleState, info: PodInfo, *, post_filter: bool = True) -> Answer:
+        """Find the best node for a pod; without one, let the plugins try to make room unless told otherwise."""
         nodes = self._cache.nodes()
         if not nodes:
             return Failed(NO_NODES, rejected=True)
@@ -88,7 +88,7 @@ class SchedulingAlgorithm:
         if isinstance(feasible, Status):
             return Failed(feasible.message)
         if not feasible:
-            nominated = self._post_filter(state, info, diagnosis)
+            nominated = self._post_filter(state, info, diagnosis) if post_filter else None
             return NotFound(diagnosis, nominated)
         if len(feasible) == 1:
             return Found(feasible[0].name)

@@ -82,13 +82,28 @@ class StateKey(Generic[State]):
         self.name = name
 
 
+class GroupCycle:
+    """What the cycles of the members of one group share.
+
+    Attributes:
+        pending: the claims that were allocated for a member in this cycle, each with the members that use it.
+    """
+
+    __slots__ = ("pending",)
+
+    def __init__(self) -> None:
+        self.pending: dict[str, set[str]] = {}
+
+
 class CycleState:
     """The state of all plugins for one scheduling cycle of one pod; each plugin writes only its own."""
 
-    __slots__ = ("_data", "skipped")
+    __slots__ = ("_data", "group", "skipped")
 
     def __init__(self) -> None:
         self._data: dict[str, PluginState] = {}
+        self.group: GroupCycle | None = None
+        """The cycle of the group that this one belongs to."""
         self.skipped: frozenset[str] = frozenset()
         """Plugins whose Filter has nothing to say about this pod."""
 
@@ -105,6 +120,7 @@ class CycleState:
         """A copy on which the effect of other pods can be tried."""
         copy = CycleState()
         copy.skipped = self.skipped
+        copy.group = self.group
         copy._data = {name: value.clone() for name, value in self._data.items()}
         return copy
 

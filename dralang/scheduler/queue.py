@@ -34,11 +34,10 @@ class QueueSettings(NamedTuple):
     pop_from_backoff: bool = True
 
 
-class QueuedPod:
-    """A pod on its way to a node. Only the scheduling queue changes it.
+class QueuedEntity:
+    """A pod, or a group of pods, on its way to nodes. Only the scheduling queue changes it.
 
     Attributes:
-        info: the pod.
         sequence: its place among all pods that ever came, which decides ties.
         timestamp: when it was queued last.
         attempts: how often it was tried.
@@ -58,7 +57,6 @@ class QueuedPod:
         "changes",
         "error_count",
         "gated_by",
-        "info",
         "place",
         "rejectors",
         "sequence",
@@ -69,8 +67,7 @@ class QueuedPod:
         "woken_by",
     )
 
-    def __init__(self, info: PodInfo, sequence: int, now: int) -> None:
-        self.info = info
+    def __init__(self, sequence: int, now: int) -> None:
         self.sequence = sequence
         self.timestamp = now
         self.since = now
@@ -86,17 +83,56 @@ class QueuedPod:
         self.woken_by = ""
 
     @property
+    def uid(self) -> str:
+        """The UID of the pod or group."""
+        raise NotImplementedError
+
+    @property
+    def priority(self) -> int:
+        """Its priority."""
+        raise NotImplementedError
+
+    @property
+    def size(self) -> int:
+        """How many pods it stands for."""
+        return 1
+
+    def order(self) -> tuple[int, int, int]:
+        """The order of the active queue: higher priority, then earlier, then first come."""
+        return (-self.priority, self.timestamp, self.sequence)
+
+
+class QueuedPod(QueuedEntity):
+    """A pod on its way to a node.
+
+    Attributes:
+        info: the pod.
+    """
+
+    __slots__ = ("info",)
+
+    def __init__(self, info: PodInfo, sequence: int, now: int) -> None:
+        super().__init__(sequence, now)
+        self.info = info
+
+    @property
+    def uid(self) -> str:
+        """The UID of the pod."""
+        return self.info.uid
+
+    @property
+    def priority(self) -> int:
+        """The priority of the pod."""
+        return self.info.priority
+
+    @property
     def pod(self) -> Pod:
         """The pod."""
         return self.info.pod
 
-    def order(self) -> tuple[int, int, int]:
-        """The order of the active queue: higher priority, then earlier, then first come."""
-        return (-self.info.priority, self.timestamp, self.sequence)
 
-
-Gate: TypeAlias = Callable[[QueuedPod], Status]
-Helps: TypeAlias = Callable[[str, ClusterEvent, QueuedPod], bool]
+Gate: TypeAlias = Callable[[QueuedEntity], Status]
+Helps: TypeAlias = Callable[[str, ClusterEvent, QueuedEntity], bool]
 
 
 class SchedulingQueue:
@@ -126,36 +162,49 @@ class SchedulingQueue:
         self._gate = gate
         self._helps = helps
         self._wake = wake
-        self._pods: dict[str, QueuedPod] = {}
-        self._active: list[tuple[int, int, int, QueuedPod]] = []
-        self._backoff: list[tuple[int, tuple[int, int, int], QueuedPod]] = []
-        self._unschedulable: dict[str, QueuedPod] = {}
-        self._failed: dict[str, QueuedPod] = {}
+        self._pods: dict[str, QueuedEntity] = {}
+        self._active: list[tuple[int, int, int, QueuedEntity]] = []
+        self._backoff: list[tuple[int, tuple[int, int, int], QueuedEntity]] = []
+        self._unschedulable: dict[str, QueuedEntity] = {}
+        self._failed: dict[str, QueuedEntity] = {}
         self._came = 0
         self.changes = 0
         """How many changes the scheduler has heard of."""
 
     def get(self, uid: str) -> QueuedPod | None:
         """The entry of a pod, also while it is being tried or bound."""
-        return self._pods.get(uid)
+        found = self._pods.get(uid)
+        return found if isinstance(found, QueuedPod) else None
 
-    def pods(self) -> list[QueuedPod]:
-        """All entries in the order in which the pods came."""
+    def entities(self) -> list[QueuedEntity]:
+        """All entries in the order in which they came."""
         return sorted(self._pods.values(), key=lambda each: each.sequence)
+
+    def next_sequence(self) -> int:
+        """A place behind all that came so far."""
+        self._came += 1
+        return self._came
 
     # In and out.
 
     def add(self, info: PodInfo) -> None:
         """A pod came."""
-        self._came += 1
-        queued = QueuedPod(info, self._came, self._events.now)
-        self._pods[info.uid] = queued
+        self.add_entity(QueuedPod(info, self.next_sequence(), self._events.now))
+
+    def add_entity(self, queued: QueuedEntity) -> None:
+        """Something came that wants to be tried."""
+        self._pods[queued.uid] = queued
         queued.changes = self.changes
         self._to_active(queued)
 
+    def reconsider(self, queued: QueuedEntity) -> None:
+        """What held back a gated entry may be gone."""
+        if queued.place == "unschedulable" and queued.gated_by:
+            self._consider(queued, WILDCARD)
+
     def update(self, info: PodInfo, event: ClusterEvent) -> None:
         """A waiting pod changed; that may be what helps it."""
-        queued = self._pods.get(info.uid)
+        queued = self.get(info.uid)
         if queued is None:
             self.add(info)
             return
@@ -163,7 +212,7 @@ class SchedulingQueue:
         if queued.place == "unschedulable":
             self._consider(queued, event)
 
-    def delete(self, uid: str) -> QueuedPod | None:
+    def delete(self, uid: str) -> QueuedEntity | None:
         """A pod is gone or has a node."""
         queued = self._pods.pop(uid, None)
         if queued is not None:
@@ -171,7 +220,7 @@ class SchedulingQueue:
             queued.place = "gone"
         return queued
 
-    def pop(self) -> QueuedPod | None:
+    def pop(self) -> QueuedEntity | None:
         """The next pod to try; one in backoff only if nothing else waits."""
         while self._active:
             queued = heappop(self._active)[3]
@@ -184,7 +233,7 @@ class SchedulingQueue:
                     return self._start_attempt(queued)
         return None
 
-    def _start_attempt(self, queued: QueuedPod) -> QueuedPod:
+    def _start_attempt(self, queued: QueuedEntity) -> QueuedEntity:
         self._leave(queued)
         queued.place = "in-flight"
         queued.attempts += 1
@@ -201,7 +250,7 @@ class SchedulingQueue:
             heappop(self._backoff)
         return bool(self._backoff) and self._settings.pop_from_backoff
 
-    def put_back(self, queued: QueuedPod, rejectors: frozenset[str]) -> None:
+    def put_back(self, queued: QueuedEntity, rejectors: frozenset[str]) -> None:
         """An attempt failed: rejected by plugins, or, without any, by an error."""
         if queued.place == "gone":
             return
@@ -216,9 +265,36 @@ class SchedulingQueue:
             queued.error_count += 1
             self._to_backoff(queued)
 
+    def put_back_group(
+        self, queued: QueuedEntity, outcome: Literal["done", "rejected", "failed"], *, keeps: bool
+    ) -> None:
+        """A group was tried and some of its pods still wait: never for a change, only for its backoff.
+
+        Args:
+            queued: the group.
+            outcome: whether the group as such was scheduled.
+            keeps: whether it keeps its place in the order of time.
+        """
+        if queued.place == "gone":
+            return
+        queued.rejectors = frozenset()
+        if not keeps:
+            queued.timestamp = queued.since = self._events.now
+        if outcome == "done":
+            queued.error_count = queued.unschedulable_count = 0
+            self._to_active(queued)
+            return
+        if outcome == "rejected":
+            queued.unschedulable_count += 1
+            queued.error_count = 0
+        else:
+            queued.error_count += 1
+        queued.backoff_end = None
+        self._to_backoff(queued)
+
     # What a change does.
 
-    def move(self, event: ClusterEvent, admits: Callable[[QueuedPod], bool] | None = None) -> None:
+    def move(self, event: ClusterEvent, admits: Callable[[QueuedEntity], bool] | None = None) -> None:
         """A change happened: try again the pods that it may help."""
         self.changes += 1
         for queued in list(self._unschedulable.values()):
@@ -234,7 +310,7 @@ class SchedulingQueue:
         if queued is not None and queued.place == "unschedulable":
             self._consider(queued, WILDCARD)
 
-    def _consider(self, queued: QueuedPod, event: ClusterEvent) -> None:
+    def _consider(self, queued: QueuedEntity, event: ClusterEvent) -> None:
         if event is not WILDCARD:
             if queued.gated_by:
                 if not self._helps(queued.gated_by, event, queued):
@@ -249,16 +325,16 @@ class SchedulingQueue:
 
     # The places.
 
-    def _leave(self, queued: QueuedPod) -> None:
+    def _leave(self, queued: QueuedEntity) -> None:
         if queued.timer is not None:
             queued.timer.cancel()
             queued.timer = None
         if queued.place == "unschedulable":
-            del self._unschedulable[queued.info.uid]
+            del self._unschedulable[queued.uid]
         elif queued.place == "error-backoff":
-            del self._failed[queued.info.uid]
+            del self._failed[queued.uid]
 
-    def _passes_gate(self, queued: QueuedPod) -> bool:
+    def _passes_gate(self, queued: QueuedEntity) -> bool:
         status = self._gate(queued)
         if status.is_success:
             queued.gated_by = ""
@@ -269,7 +345,7 @@ class SchedulingQueue:
             self._to_pool(queued)
         return False
 
-    def _to_active(self, queued: QueuedPod) -> None:
+    def _to_active(self, queued: QueuedEntity) -> None:
         if queued.place not in ("backoff", "error-backoff") and not self._passes_gate(queued):
             return
         self._leave(queued)
@@ -278,15 +354,15 @@ class SchedulingQueue:
         heappush(self._active, (*queued.order(), queued))
         self._wake()
 
-    def _to_pool(self, queued: QueuedPod) -> None:
+    def _to_pool(self, queued: QueuedEntity) -> None:
         self._leave(queued)
         queued.place = "unschedulable"
-        self._unschedulable[queued.info.uid] = queued
+        self._unschedulable[queued.uid] = queued
         due = queued.since + UNSCHEDULABLE_TIMEOUT
         tick = (due // UNSCHEDULABLE_FLUSH + 1) * UNSCHEDULABLE_FLUSH
         queued.timer = self._schedule(tick, self._flush, queued)
 
-    def _flush(self, queued: QueuedPod) -> None:
+    def _flush(self, queued: QueuedEntity) -> None:
         if queued.place != "unschedulable":
             return
         queued.since = self._events.now
@@ -294,7 +370,7 @@ class SchedulingQueue:
         if queued.place == "unschedulable":
             self._to_pool(queued)
 
-    def _to_backoff(self, queued: QueuedPod) -> None:
+    def _to_backoff(self, queued: QueuedEntity) -> None:
         if self._settings.pop_from_backoff and not self._passes_gate(queued):
             return
         self._leave(queued)
@@ -308,35 +384,35 @@ class SchedulingQueue:
             queued.timer = self._schedule(self._release_time(end), self._release, queued, far=False)
         else:
             queued.place = "error-backoff"
-            self._failed[queued.info.uid] = queued
+            self._failed[queued.uid] = queued
             # Nobody waits for a retry that nothing can have made any better.
             far = queued.changes == self.changes
             queued.timer = self._schedule(self._release_time(end), self._release, queued, far=far)
 
-    def _release(self, queued: QueuedPod) -> None:
+    def _release(self, queued: QueuedEntity) -> None:
         self._to_active(queued)
 
     def _schedule(
-        self, time: int, action: Callable[[QueuedPod], None], queued: QueuedPod, *, far: bool = True
+        self, time: int, action: Callable[[QueuedEntity], None], queued: QueuedEntity, *, far: bool = True
     ) -> Timer:
         delay = max(0, time - self._events.now)
         return self._events.schedule(Phase.SCHEDULER_EVENT, self._component, action, queued, delay=delay, far=far)
 
     # Backoff.
 
-    def _backoff_end(self, queued: QueuedPod) -> int:
+    def _backoff_end(self, queued: QueuedEntity) -> int:
         """When the backoff is over; 0 if there is none."""
         count = queued.error_count or queued.unschedulable_count
         if count == 0 or self._settings.max_backoff == 0:
             return 0
         if queued.backoff_end is None:
-            longest = self._settings.max_backoff
+            longest = int(self._settings.max_backoff * queued.size**0.5)
             duration = min(self._settings.initial_backoff << min(count - 1, 40), longest)
             end = queued.timestamp + duration
             queued.backoff_end = end // SECOND * SECOND if self._settings.pop_from_backoff else end
         return queued.backoff_end
 
-    def _is_backing_off(self, queued: QueuedPod) -> bool:
+    def _is_backing_off(self, queued: QueuedEntity) -> bool:
         now = self._events.now
         if self._settings.pop_from_backoff:
             now = now // SECOND * SECOND

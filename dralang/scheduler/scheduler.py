@@ -15,6 +15,7 @@ from dralang.api.nodes import Node
 from dralang.api.pods import Pod, PodCondition
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.api.resourceslice import ResourceSlice
+from dralang.api.workloads import PodGroup
 from dralang.cluster.clock import Phase
 from dralang.cluster.journal import JournalEntry
 from dralang.cluster.store import ObjectStore, WatchEvent, with_condition
@@ -31,8 +32,10 @@ from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
 from dralang.scheduler.node_plugins import NodeAffinity, NodeName, NodePorts, NodeUnschedulable, TaintToleration
 from dralang.scheduler.nominator import PodNominator
 from dralang.scheduler.pod_affinity import InterPodAffinity
+from dralang.scheduler.pod_group_cycle import PodGroupCycle
+from dralang.scheduler.pod_groups import GangScheduling, PodGroups, QueuedGroup, group_key
 from dralang.scheduler.preemption import DefaultPreemption
-from dralang.scheduler.queue import QueuedPod, QueueSettings, SchedulingQueue
+from dralang.scheduler.queue import QueuedEntity, QueuedPod, QueueSettings, SchedulingQueue
 from dralang.scheduler.resource_plugins import BalancedAllocation, NodeResourcesFit
 from dralang.scheduler.scheduling_gates import SchedulingGates
 from dralang.scheduler.settings import DEFAULT_SETTINGS, SchedulerSettings
@@ -65,6 +68,7 @@ class Scheduler:
             (ResourceSlice, self._on_slice),
             (DeviceClass, self._on_class),
             (DeviceTaintRule, self._on_rule),
+            (PodGroup, self._on_group),
         )
         for kind, handler in handlers:
             store.subscribe(self.name, Phase.SCHEDULER_EVENT, (kind,), handler)
@@ -99,6 +103,12 @@ class Scheduler:
             self._helps,
             self._wake,
         )
+        self.groups = PodGroups(self.queue, self.events, enabled=features.enabled("GenericWorkload"))
+        if self.groups.enabled:
+            gang = GangScheduling(self.groups)
+            self.plugins.append(gang)
+            self._by_name[gang.name] = gang
+            self._gates.append(gang)
         waits = self.dynamic_resources.waits_for_devices
         claims = ClaimBinder(
             self.store,
@@ -114,6 +124,7 @@ class Scheduler:
             done=self._bound,
             failed=self._binding_failed,
         )
+        self._group_cycle = PodGroupCycle(self)
         self.last_diagnosis: dict[str, Diagnosis] = {}
         """The outcome of the last attempt of each pod that was rejected, for explanations."""
         self._cycle_planned = False
@@ -159,6 +170,7 @@ class Scheduler:
             (DeviceClass, self._on_class),
             (ResourceSlice, self._on_slice),
             (DeviceTaintRule, self._on_rule),
+            (PodGroup, self._on_group),
             (ResourceClaim, self._on_claim),
             (Pod, self._on_pod),
         ):
@@ -201,6 +213,10 @@ class Scheduler:
         for slice_ in self.manager.inform_rule(event.old, event.new):
             self.queue.move(ClusterEvent(EventKind.SLICE_CHANGED, slice_, slice_))
 
+    def _on_group(self, event: WatchEvent) -> None:
+        if self.groups.enabled:
+            self.groups.set_group(event.old, event.new)
+
     def _on_claim(self, event: WatchEvent) -> None:
         self.manager.inform(event.old, event.new)
         if event.new is not None:
@@ -214,12 +230,28 @@ class Scheduler:
         if old is not None and new is not None and old.metadata.uid != new.metadata.uid:
             self._on_pod(WatchEvent(Pod, old, None))
             old = None
+        if self.groups.enabled:
+            self._observe_member(old, new)
         was = _is_assigned(old)
         is_ = _is_assigned(new)
         if is_ or was:
             self._on_assigned(old if was else None, new if is_ else None)
         if _is_queued(old, self.settings.name) or _is_queued(new, self.settings.name):
             self._on_unassigned(old, new)
+
+    def _observe_member(self, old: Pod | None, new: Pod | None) -> None:
+        pod = new if new is not None else old
+        key = group_key(pod) if pod is not None else None
+        if pod is not None and key is not None:
+            self.groups.observe(new, pod.metadata.uid, key)
+
+    def _entry(self, pod: Pod) -> QueuedPod | None:
+        """The entry of a pod that has no node, whether it is tried alone or with its group."""
+        uid = pod.metadata.uid
+        binding = self.binder.waiting.get(uid)
+        if binding is not None:
+            return binding.queued
+        return self.groups.get(uid, pod) if self.groups.is_member(pod) else self.queue.get(uid)
 
     def _on_assigned(self, old: Pod | None, new: Pod | None) -> None:
         if new is None:
@@ -244,24 +276,36 @@ class Scheduler:
             return
         assert new is not None
         uid = new.metadata.uid
-        queued = self.queue.get(uid)
+        queued = self._entry(new)
         if queued is None:
-            self.queue.add(PodInfo(new))
+            self._add_to_queue(PodInfo(new))
             self._nominate_from_status(new)
             return
         info = queued.info.updated(new)
         if old is not None and old.metadata.deletion_timestamp is None and new.metadata.deletion_timestamp is not None:
             self._starts_to_end(new)
-        self.queue.update(info, ClusterEvent(EventKind.TARGET_POD_UPDATED, old, new))
+        key = group_key(new) if self.groups.enabled else None
+        if key is not None:
+            queued.info = info
+            self.groups.update(info, key)
+        else:
+            self.queue.update(info, ClusterEvent(EventKind.TARGET_POD_UPDATED, old, new))
         if old is not None and old.status.nominated_node_name != new.status.nominated_node_name:
             if uid not in self.binder.waiting:
                 self._nominate_from_status(new)
             if old.status.nominated_node_name:
                 self._nomination_ends(new, old)
 
+    def _add_to_queue(self, info: PodInfo) -> None:
+        key = group_key(info.pod) if self.groups.enabled else None
+        if key is not None:
+            self.groups.add(info, key)
+        else:
+            self.queue.add(info)
+
     def _nominate_from_status(self, pod: Pod) -> None:
         if pod.status.nominated_node_name:
-            queued = self.queue.get(pod.metadata.uid)
+            queued = self._entry(pod)
             if queued is not None:
                 self.nominator.add(queued.info, pod.status.nominated_node_name)
         else:
@@ -272,7 +316,7 @@ class Scheduler:
         priority = pod.spec.priority or 0
         self.queue.move(
             ClusterEvent(EventKind.ASSIGNED_POD_DELETED, before, None),
-            lambda other: other.info.priority <= priority and other.info.uid != pod.metadata.uid,
+            lambda other: other.priority <= priority and other.uid != pod.metadata.uid,
         )
 
     def _starts_to_end(self, pod: Pod) -> None:
@@ -284,7 +328,7 @@ class Scheduler:
 
     def _leaves_queue(self, old: Pod, new: Pod | None) -> None:
         uid = old.metadata.uid
-        self.queue.delete(uid)
+        self._drop_from_queue(old)
         self.nominator.delete(uid)
         self.last_diagnosis.pop(uid, None)
         if new is None or new.status.phase in TERMINAL:
@@ -293,6 +337,16 @@ class Scheduler:
                 self.queue.move(ClusterEvent(EventKind.ASSIGNED_POD_DELETED, old, None))
             elif old.status.nominated_node_name:
                 self._nomination_ends(old, old)
+
+    def _drop_from_queue(self, pod: Pod) -> None:
+        uid = pod.metadata.uid
+        key = group_key(pod) if self.groups.enabled else None
+        if key is None:
+            self.queue.delete(uid)
+            return
+        self.groups.delete(uid, key)
+        if uid in self.binder.waiting:
+            self.binder.waiting[uid].queued.place = "gone"
 
     # Queue.
 
@@ -304,21 +358,28 @@ class Scheduler:
                 return status.by(plugin.name)
         return SUCCESS
 
-    def _pre_enqueue(self, queued: QueuedPod) -> Status:
+    def _pre_enqueue(self, queued: QueuedEntity) -> Status:
+        pods = [each.pod for each in queued.ordered()] if isinstance(queued, QueuedGroup) else []
+        if isinstance(queued, QueuedPod):
+            pods = [queued.pod]
         gates = self._gates
         if queued.gated_by:
             gates = sorted(gates, key=lambda plugin: plugin.name != queued.gated_by)
-        for plugin in gates:
-            status = plugin.pre_enqueue(queued.pod)
-            if not status.is_success:
-                return status.by(plugin.name)
+        for pod in pods:
+            for plugin in gates:
+                status = plugin.pre_enqueue(pod)
+                if not status.is_success:
+                    return status.by(plugin.name)
         return SUCCESS
 
-    def _helps(self, plugin: str, event: ClusterEvent, queued: QueuedPod) -> bool:
+    def _helps(self, plugin: str, event: ClusterEvent, queued: QueuedEntity) -> bool:
         found = self._by_name.get(plugin)
         if found is None:
             return False
-        if event.kind is EventKind.TARGET_POD_UPDATED and event.new.metadata.uid != queued.info.uid:
+        if isinstance(queued, QueuedGroup):
+            return any(found.helps(event, member.info) for member in queued.ordered())
+        assert isinstance(queued, QueuedPod)
+        if event.kind is EventKind.TARGET_POD_UPDATED and event.new.metadata.uid != queued.uid:
             return False
         return found.helps(event, queued.info)
 
@@ -336,33 +397,53 @@ class Scheduler:
             return
         if self.queue.has_work():
             self._wake()
-        pod = queued.pod
-        if pod.metadata.deletion_timestamp is not None or queued.info.uid in self.binder.waiting:
+        if isinstance(queued, QueuedGroup):
+            self._group_cycle.run(queued)
+            return
+        assert isinstance(queued, QueuedPod)
+        if self.is_out(queued):
             return
         state = CycleState()
         answer = self.algorithm.schedule(state, queued.info)
         match answer:
             case Found():
-                self._assume(queued, state, answer)
+                self._place(queued, state, answer.node)
             case NotFound(diagnosis=diagnosis, nominated=nominated):
                 self.last_diagnosis[queued.info.uid] = diagnosis
                 self._reject(queued, diagnosis.message(), diagnosis.rejectors, nominated)
             case Failed(message=message, rejected=rejected):
                 self._fail(queued, message, rejected=rejected)
 
-    def _assume(self, queued: QueuedPod, state: CycleState, found: Found) -> None:
-        info, node = queued.info, found.node
+    def is_out(self, queued: QueuedPod) -> bool:
+        """Whether a pod is not to be tried: it is being deleted or bound."""
+        return queued.pod.metadata.deletion_timestamp is not None or queued.uid in self.binder.waiting
+
+    def _place(self, queued: QueuedPod, state: CycleState, node: str) -> None:
+        problem = self.take(queued, state, node)
+        if problem:
+            self._fail(queued, problem, rejected=False)
+        else:
+            self.start_binding(queued, state, node)
+
+    def start_binding(self, queued: QueuedPod, state: CycleState, node: str) -> None:
+        """Let a pod that was taken be bound."""
+        self.last_diagnosis.pop(queued.uid, None)
+        self.binder.start(Binding(queued, state, node))
+
+    def take(self, queued: QueuedPod, state: CycleState, node: str) -> str:
+        """Assume the pod on the node and reserve what it needs; return what went wrong, with everything undone."""
+        info = queued.info
+        if self.groups.enabled:
+            self.groups.assume(info.pod)
         self.cache.add_pod(self._with_devices(info, state, node), node)
         self.nominator.delete(info.uid)
         for plugin in self.plugins:
             if plugin.has_reserve:
                 status = plugin.reserve(state, info, node)
                 if not status.is_success:
-                    self._give_up(queued, state, node)
-                    self._fail(queued, f'running Reserve plugin "{plugin.name}": {status.message}', rejected=False)
-                    return
-        self.last_diagnosis.pop(info.uid, None)
-        self.binder.start(Binding(queued, state, node))
+                    self.give_up(queued, state, node)
+                    return f'running Reserve plugin "{plugin.name}": {status.message}'
+        return ""
 
     def _with_devices(self, info: PodInfo, state: CycleState, node: str) -> PodInfo:
         """The pod with what its devices take of the node."""
@@ -372,7 +453,10 @@ class Scheduler:
         status = replace(info.pod.status, node_allocatable_resource_claim_statuses=amounts)
         return PodInfo(replace(info.pod, status=status))
 
-    def _give_up(self, queued: QueuedPod, state: CycleState, node: str) -> None:
+    def give_up(self, queued: QueuedPod, state: CycleState, node: str) -> None:
+        """Undo what `take` did."""
+        if self.groups.enabled:
+            self.groups.forget(queued.pod)
         for plugin in reversed(self.plugins):
             if plugin.has_reserve:
                 plugin.unreserve(state, queued.info, node)
@@ -381,13 +465,13 @@ class Scheduler:
     def _bound(self, binding: Binding) -> None:
         queued = binding.queued
         meta = queued.pod.metadata
-        self.queue.delete(meta.uid)
+        self._drop_from_queue(queued.pod)
         self._record(meta.namespace, meta.name, "Scheduled", f"assigned to {binding.node}", binding.node)
 
     def _binding_failed(self, binding: Binding, message: str) -> None:
         queued = binding.queued
         pod = queued.pod
-        self._give_up(queued, binding.state, binding.node)
+        self.give_up(queued, binding.state, binding.node)
         gone = replace(pod, spec=replace(pod.spec, node_name=binding.node))
         self.queue.move(ClusterEvent(EventKind.ASSIGNED_POD_DELETED, gone, None))
         self._fail(queued, message, rejected=False)
@@ -400,15 +484,23 @@ class Scheduler:
 
     def _fail(self, queued: QueuedPod, message: str, *, rejected: bool) -> None:
         self.last_diagnosis.pop(queued.info.uid, None)
-        self.queue.put_back(queued, frozenset())
+        key = group_key(queued.pod) if self.groups.enabled else None
+        if key is not None and queued.place != "gone":
+            self.groups.put_back(queued, key)
+        else:
+            self.queue.put_back(queued, frozenset())
         self._report(queued, "Unschedulable" if rejected else "SchedulerError", message, "")
+
+    def report_member(self, queued: QueuedPod, message: str, *, failed: bool) -> None:
+        """A member of a group was not placed: put it back and say why."""
+        self._fail(queued, message, rejected=not failed)
 
     def _report(self, queued: QueuedPod, reason: str, message: str, nominated: str | None) -> None:
         """Write why the pod waits to its status, and to the journal."""
         meta = queued.pod.metadata
         current = self.store.get(Pod, meta.namespace, meta.name)
         if current is None or current.metadata.uid != meta.uid or current.spec.node_name:
-            self.queue.delete(meta.uid)
+            self._drop_from_queue(queued.pod)
             return
         if nominated:
             self.nominator.add(queued.info, nominated)

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from dralang.api.pods import Pod
 from dralang.api.resourceclaim import ResourceClaim, ResourceClaimTemplate
-from dralang.controllers.resourceclaim import generated_base
+from dralang.controllers.claim_templates import generated_base
 
 
 def test_a_claim_made_from_a_template_is_owned_by_its_pod_and_goes_with_it():

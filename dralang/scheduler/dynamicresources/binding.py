@@ -72,7 +72,7 @@ class ClaimBinder:
                 self._manager.settle(data.claims[index].metadata.uid)
                 data.claims[index] = claim
                 if allocation is not None:
-                    self._manager.reserve(claim, allocation)
+                    self._manager.reserve(claim, allocation, info.uid)
         written = self._write(claim, data, index, info)
         if isinstance(written, str):
             return written

@@ -50,6 +50,7 @@ class StateData:
         nodes: what the pod would get, by node.
         unavailable: the claims that some node refused although it could have been allocated there.
         reserved: the allocations chosen by Reserve, by index of the claim.
+        shared: what another member of the pod's group was given in the same cycle, by index of the claim.
     """
 
     __slots__ = (
@@ -61,6 +62,7 @@ class StateData:
         "nodes",
         "reserved",
         "selectors",
+        "shared",
         "signature",
         "special",
         "unavailable",
@@ -78,6 +80,7 @@ class StateData:
         self.nodes: dict[str, NodeAllocation] = {}
         self.unavailable: set[int] = set()
         self.reserved: dict[int, AllocationResult] = {}
+        self.shared: dict[int, AllocationResult] = {}
 
     def clone(self) -> "StateData":
         """The same object: up to 1.38 other pods do not change what the devices of this one would be."""
@@ -96,6 +99,10 @@ class StateData:
     def to_allocate(self) -> list[int]:
         """The indices of the claims without an allocation."""
         return [index for index, claim in enumerate(self.claims) if claim.status.allocation is None]
+
+    def to_ask(self) -> list[int]:
+        """The indices of the claims that the allocator is asked for."""
+        return [index for index in self.to_allocate() if index not in self.shared]
 
 
 STATE: StateKey[StateData] = StateKey("DynamicResources")

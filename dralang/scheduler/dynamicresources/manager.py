@@ -40,7 +40,7 @@ class DRAManager:
         self.names = ClassNames(recomputes=recomputes_names)
         self._claims: dict[ClaimKey, ResourceClaim] = {}
         self._informed: dict[ClaimKey, ResourceClaim] = {}
-        self._pending: dict[str, tuple[ResourceClaim, AllocationResult]] = {}
+        self._pending: dict[str, tuple[ResourceClaim, AllocationResult, dict[str, None]]] = {}
         self._counted: dict[str, AllocationResult] = {}
         self._state = AllocatedState.of((), inventories.profile.features)
         self._slices: dict[str, ResourceSlice] = {}
@@ -116,17 +116,31 @@ class DRAManager:
         found = self._pending.get(uid)
         return found[1] if found is not None else None
 
-    def reserve(self, claim: ResourceClaim, allocation: AllocationResult) -> None:
-        """From now on the devices count as taken, although nothing is written."""
-        self._pending[claim.metadata.uid] = (claim, allocation)
-        self._recount(claim.metadata.uid, self._claims.get((claim.metadata.namespace, claim.metadata.name)))
+    def reserve(self, claim: ResourceClaim, allocation: AllocationResult, pod: str) -> None:
+        """From now on the devices count as taken for a pod (by UID), although nothing is written."""
+        uid = claim.metadata.uid
+        known = self._pending.get(uid)
+        sharers = known[2] if known is not None else {}
+        sharers[pod] = None
+        self._pending[uid] = (claim, allocation, sharers)
+        self._recount(uid, self._claims.get((claim.metadata.namespace, claim.metadata.name)))
 
-    def settle(self, uid: str) -> bool:
-        """The allocation is written, or given up; return whether there was one in flight."""
-        found = self._pending.pop(uid, None)
+    def settle(self, uid: str, pod: str | None = None) -> bool:
+        """The allocation is written, or a pod gives it up; return whether nothing is in flight any more.
+
+        Args:
+            uid: of the claim.
+            pod: who gives it up; others may still want it.
+        """
+        found = self._pending.get(uid)
         if found is None:
             return False
-        claim = found[0]
+        claim, _, sharers = found
+        if pod is not None:
+            sharers.pop(pod, None)
+            if sharers:
+                return False
+        del self._pending[uid]
         self._recount(uid, self._claims.get((claim.metadata.namespace, claim.metadata.name)))
         return True
 
@@ -141,7 +155,7 @@ class DRAManager:
         if claim is not None and claim.metadata.uid == uid and claim.status.allocation is not None:
             holder, wanted = claim, claim.status.allocation
         elif uid in self._pending:
-            holder, wanted = self._pending[uid]
+            holder, wanted, _ = self._pending[uid]
         counted = self._counted.get(uid)
         if wanted is counted or (wanted is not None and wanted == counted):
             return

@@ -131,6 +131,12 @@ class DynamicResources(Plugin):
                     data.selectors[index] = allocation.node_selector
                 continue
             open_claims += 1
+            shared = self._shared_in_group(state, claim)
+            if shared is not None:
+                data.shared[index] = shared
+                if shared.node_selector is not None:
+                    data.selectors[index] = shared.node_selector
+                continue
             name = f"{claim.metadata.namespace}/{claim.metadata.name}"
             if self.manager.pending(claim.metadata.uid) is not None:
                 text = f"resource claim {name} is in the process of being allocated"
@@ -143,13 +149,19 @@ class DynamicResources(Plugin):
             data.inventory = self.manager.inventory
             data.allocated = self.manager.state
             if special is None:
-                asked = [each for each in claims if is_open(each)]
+                asked = [each for index, each in enumerate(claims) if is_open(each) and index not in data.shared]
                 data.attempt = Attempt(data.inventory, data.allocated, asked)
                 data.signature = self._memo.signature(asked)
         # INVARIANT: only a cycle that got here has claims; after a rejection PostFilter finds nothing to do.
         data.claims = claims
         data.special = special is not None
         return SUCCESS, None
+
+    def _shared_in_group(self, state: CycleState, claim: ResourceClaim) -> AllocationResult | None:
+        """What another member of the group was given for the claim in this cycle."""
+        if state.group is None or claim.metadata.uid not in state.group.pending:
+            return None
+        return self.manager.pending(claim.metadata.uid)
 
     def _special_claim(self, info: PodInfo, data: StateData) -> ResourceClaim | None:
         if not self._extended:
@@ -234,7 +246,7 @@ class DynamicResources(Plugin):
         self, data: StateData, info: PodInfo, node: NodeInfo, results: tuple[AllocationResult, ...]
     ) -> Footprint | Status:
         """What the devices add to the requests of the pod, if the node has room for that."""
-        chosen = dict(zip(data.to_allocate(), results, strict=False))
+        chosen = {**dict(zip(data.to_ask(), results, strict=False)), **data.shared}
         entries = [entry for entry in info.pod.spec.resource_claims if claim_name(info.pod, entry).name]
         claims: list[tuple[str, ResourceClaim, AllocationResult]] = []
         for index, claim in enumerate(data.claims):
@@ -246,6 +258,10 @@ class DynamicResources(Plugin):
             return Status(Code.ERROR, amounts)
         problem = check(info.pod, amounts, node) if amounts else None
         return amounts if problem is None else problem
+
+    def data_of(self, state: CycleState) -> StateData | None:
+        """What the plugin knows about the pod of a cycle."""
+        return state.read(STATE)
 
     def footprint_on(self, state: CycleState, node: str) -> Footprint:
         """What the devices of the chosen node add to the requests of the pod."""
@@ -263,12 +279,12 @@ class DynamicResources(Plugin):
         """The allocator for the open claims; the claim for extended resources is a different one on each node."""
         if data.attempt is not None or data.inventory is None or data.allocated is None:
             return data.attempt
-        claims = [claim for claim in data.user_claims if is_open(claim)]
+        claims = [data.claims[index] for index in data.to_ask() if data.claims[index] is not data.special_claim]
         return Attempt(data.inventory, data.allocated, claims if special is None else [*claims, special])
 
     def claims_for(self, data: StateData, info: PodInfo, node: NodeInfo) -> list[ResourceClaim]:
         """The claims that the allocator is asked for on a node."""
-        claims = [claim for claim in data.user_claims if is_open(claim)]
+        claims = [data.claims[index] for index in data.to_ask() if data.claims[index] is not data.special_claim]
         if data.special:
             answer = self._special_claim_for(data, info, node)
             if not isinstance(answer, Status) and answer[0] is not None:
@@ -294,11 +310,13 @@ class DynamicResources(Plugin):
     def _is_usable(self, data: StateData, index: int, claim: ResourceClaim, node: NodeInfo) -> bool:
         """Whether an allocated claim can be used on the node; one that is to be allocated always can."""
         allocation = claim.status.allocation
-        if allocation is None:
+        if allocation is None and index not in data.shared:
             return True
         selector = data.selectors.get(index)
         if selector is not None and not selector_matches(selector, node.api):
             return False
+        if allocation is None:
+            return True
         if (
             any(result.skip_node_operations for result in allocation.devices.results)
             and OPTIONAL_NODE_OPERATIONS not in node.api.status.declared_features
@@ -364,8 +382,7 @@ class DynamicResources(Plugin):
         data = state.read(STATE)
         if data is None or data.inventory is None or node.name not in data.nodes:
             return 0
-        open_claims = data.to_allocate()
-        chosen = dict(zip(open_claims, data.nodes[node.name].results, strict=False))
+        chosen = {**dict(zip(data.to_ask(), data.nodes[node.name].results, strict=False)), **data.shared}
         total = 0
         for index, claim in enumerate(data.claims):
             allocation = chosen.get(index, claim.status.allocation)
@@ -395,16 +412,19 @@ class DynamicResources(Plugin):
         if not open_claims or data.inventory is None:
             return SUCCESS
         chosen = data.nodes.get(node)
-        if chosen is None or not chosen.results:
+        if chosen is None or not (chosen.results or data.shared):
             if all(data.claims[index] is data.special_claim for index in open_claims):
                 return SUCCESS
             return Status(Code.ERROR, "claim allocation not found for node")
-        for index, allocation in zip(open_claims, chosen.results, strict=True):
+        given = {**dict(zip(data.to_ask(), chosen.results, strict=True)), **data.shared}
+        for index, allocation in sorted(given.items()):
             claim = data.claims[index]
             if claim is data.special_claim and chosen.special is not None:
                 claim = chosen.special
             data.reserved[index] = allocation
-            self.manager.reserve(claim, allocation)
+            self.manager.reserve(claim, allocation, info.uid)
+            if state.group is not None:
+                state.group.pending.setdefault(claim.metadata.uid, set()).add(info.uid)
             self.manager.shares += sum(result.share_id is not None for result in allocation.devices.results)
         return SUCCESS
 
@@ -414,7 +434,7 @@ class DynamicResources(Plugin):
         if data is None or not data.claims:
             return
         for claim in data.user_claims:
-            if self.manager.settle(claim.metadata.uid):
+            if self.manager.settle(claim.metadata.uid, info.uid):
                 self.manager.restore(claim.metadata.namespace, claim.metadata.name)
             if claim.status.allocation is not None and is_reserved_for(info.pod, claim):
                 self._drop_reservation(claim, info.uid)

@@ -1,0 +1,86 @@
+"""Making a claim from a template, for a pod or for a pod group.
+
+Source: kubernetes pkg/controller/resourceclaim/controller.go (handleClaim, handlePodGroupClaim).
+"""
+
+from typing import Any
+
+from dralang.api.meta import ObjectMeta, OwnerReference
+from dralang.api.pods import Pod
+from dralang.api.resourceclaim import ResourceClaim, ResourceClaimTemplate
+from dralang.api.workloads import PodGroup
+from dralang.cluster.errors import ApiError
+from dralang.cluster.podclaims import POD_CLAIM_ANNOTATION, SCHEDULING_GROUP
+from dralang.cluster.store import ObjectStore
+
+_MAX_BASE = 57
+NO_TEMPLATE = "resource claim template"
+"""How the message about a missing template begins."""
+
+
+def generated_base(owner: str, entry: str) -> str:
+    """The `generateName` of the claim for an entry of a pod or pod group."""
+    base = f"{owner}-{entry}-"
+    if len(base) <= _MAX_BASE:
+        return base
+    return f"{owner[: len(owner) * _MAX_BASE // len(base)]}-{entry[: len(entry) * _MAX_BASE // len(base)]}"
+
+
+class ClaimMaker:
+    """Makes claims and remembers which it made, even after they are gone.
+
+    Source: kubernetes controller.go, findPodResourceClaim; the cache of own writes outlives the claims.
+    """
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+        self._made: dict[tuple[str, str], str] = {}
+
+    def forget(self) -> None:
+        """Forget the claims made so far."""
+        self._made.clear()
+
+    def existing(self, owner: Pod | PodGroup, entry: str) -> str:
+        """The name of the claim made earlier for an entry, empty if there was none."""
+        uid = owner.metadata.uid
+        made = self._made.get((uid, entry))
+        if made is not None:
+            return made
+        for kind, namespace, name in self._store.dependents(uid):
+            if kind is ResourceClaim:
+                claim = self._store.get(ResourceClaim, namespace, name)
+                if claim is not None and claim.metadata.annotations.get(POD_CLAIM_ANNOTATION) == entry:
+                    return name
+        return ""
+
+    def make(self, owner: Pod | PodGroup, entry: str, template_name: str) -> ResourceClaim | str:
+        """Make the claim of an entry; return it, or what stands in the way."""
+        meta = owner.metadata
+        template = self._store.get(ResourceClaimTemplate, meta.namespace, template_name)
+        if template is None:
+            missing = f'resourceclaimtemplate.resource.k8s.io "{template_name}" not found'
+            return f'{NO_TEMPLATE} "{template_name}": {missing}'
+        inner = template.spec.metadata
+        draft = ResourceClaim(
+            metadata=ObjectMeta(
+                generate_name=generated_base(meta.name, entry),
+                namespace=meta.namespace,
+                labels=inner.labels,
+                annotations={**inner.annotations, POD_CLAIM_ANNOTATION: entry},
+                owner_references=(_reference(owner),),
+            ),
+            spec=template.spec.spec,
+        )
+        created = self._store.create(draft)
+        if isinstance(created, ApiError):
+            return f"create ResourceClaim : {created.message}"
+        self._made[meta.uid, entry] = created.metadata.name
+        return created
+
+
+def _reference(owner: Pod | PodGroup) -> OwnerReference:
+    kind: Any = type(owner)
+    version = "v1" if kind is Pod else f"{SCHEDULING_GROUP}/v1beta1"
+    return OwnerReference(
+        api_version=version, kind=kind.__name__, name=owner.metadata.name, uid=owner.metadata.uid, controller=True
+    )
