@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Final, TextIO
 
+MAX_INPUT: Final = 16 * 1024 * 1024
 PIPED_WIDTH: Final = 100
 """Columns where no terminal says otherwise: the same bytes wherever it runs."""
 
@@ -105,12 +106,12 @@ class Console:
         self.out(json.dumps(value, indent=2, ensure_ascii=True) + "\n")
 
     def read_bytes(self) -> bytes:
-        """All of standard input."""
+        """All of standard input; of one without end so much that whoever reads it as a file refuses it."""
         buffer = getattr(self.stdin, "buffer", None)
         if buffer is not None:
-            data: bytes = buffer.read()
+            data: bytes = buffer.read(MAX_INPUT)
             return data
-        return self.stdin.read().encode("utf-8", "surrogateescape")
+        return self.stdin.read(MAX_INPUT).encode("utf-8", "surrogateescape")
 
     def has_color(self, mode: str) -> bool:
         """Whether to use colour, by the mode ``auto``, ``always`` or ``never``."""

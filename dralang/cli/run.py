@@ -18,7 +18,6 @@ from dralang.scenario.model import Scenario
 from dralang.testing.discovery import STDIN
 from dralang.testing.looks import Look
 from dralang.testing.selection import Problem, Selector, select
-from dralang.testing.session import rare_garbage_collection
 from dralang.testing.story import story
 
 
@@ -33,11 +32,10 @@ def run(arguments: Arguments, console: Console) -> int:
     if shown and not is_json:
         console.err(render_text(shown, color=look.color, width=look.width) + "\n")
     workshop = Workshop()
-    with rare_garbage_collection():
-        for number, scenario in enumerate(scenarios):
-            played.append(play(scenario, workshop))
-            if not is_json:
-                console.out(("\n" if number else "") + "\n".join(story(look, played[-1])) + "\n")
+    for number, scenario in enumerate(scenarios):
+        played.append(play(scenario, workshop))
+        if not is_json:
+            console.out(("\n" if number else "") + "\n".join(story(look, played[-1])) + "\n")
     if is_json:
         from dralang.testing.jsonreport import played_json
 

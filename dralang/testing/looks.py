@@ -17,7 +17,7 @@ _CODES: Final[dict[Style, str]] = {
     "red": "1;31", "green": "1;32", "yellow": "1;33", "cyan": "1;36", "blue": "1;34", "bold": "1", "dim": "2",
 }  # fmt: skip
 _MIN_COLUMN: Final = 30
-_MAX_WHY: Final = 60
+MAX_REASONS: Final = 40
 
 
 class Look(Struct, frozen=True):
@@ -105,7 +105,7 @@ def _column(
 # ---- why ------------------------------------------------------------------------------------------------------------
 
 
-def why_tree(look: Look, why: Iterable[Why], *, most: int = _MAX_WHY) -> list[str]:
+def why_tree(look: Look, why: Iterable[Why], *, most: int = MAX_REASONS) -> list[str]:
     """Reasons and the reasons behind them, indented; what is left out is counted."""
     lines: list[str] = []
     left_out = 0

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from dralang.diagnostics.render import clean, render_place, render_text, summary_line
 from dralang.run.outcome import Failure, Verdict
-from dralang.testing.looks import Look, Style, side_by_side, timeline, why_tree
+from dralang.testing.looks import MAX_REASONS, Look, Style, side_by_side, timeline, why_tree
 from dralang.testing.report import UNEXPECTED, CollectedFile, Counts, FileResult, Report, ScenarioResult
 from dralang.testing.session import Collection
 from dralang.values.duration import format_duration
@@ -25,6 +25,7 @@ STYLES: Final[dict[Verdict, Style]] = {
 }  # fmt: skip
 _TRACE: Final = 8
 _LONG_TRACE: Final = 60
+_MANY_REASONS: Final = 2_000
 _MAX_IN_A_ROW: Final = 72
 _MAX_REASON: Final = 120
 
@@ -151,11 +152,11 @@ class PrettyReporter:
 
     def _warnings(self, report: Report) -> None:
         shown = report.diagnostics("warning")
-        if self.verbosity > 0:
-            shown += report.diagnostics("note")
-        if not shown:
+        notes = report.diagnostics("note") if self.verbosity > 0 else []
+        if not shown and not notes:
             return
-        self._section("warnings")
+        self._section("warnings and notes" if notes else "warnings")
+        shown += notes
         self.write(render_text(shown, color=self.look.color, width=self.look.width))
 
     def _durations(self, report: Report, count: int) -> None:
@@ -198,21 +199,24 @@ def explained(look: Look, result: ScenarioResult, verbosity: int = 0) -> list[st
         lines += render_text(result.played.diagnostics, color=look.color, width=look.width).splitlines()
     before = 0
     for failure in result.failures:
-        lines += failure_block(look, failure)
+        lines += failure_block(look, failure, reasons=_MANY_REASONS if verbosity > 0 else MAX_REASONS)
         lines += _leading_to(look, result, failure, before, verbosity)
         before = failure.after
         lines.append("")
-    lines.append(f"again: dralang test {shlex.quote(clean(scenario.node_id))}")
+    again = scenario.node_id
+    if clean(again) != again:  # what cannot be shown cannot be pasted
+        again = f"{scenario.file}:{scenario.line}"
+    lines.append(f"again: dralang test {shlex.quote(clean(again))}")
     return lines
 
 
-def failure_block(look: Look, failure: Failure) -> list[str]:
-    """A failure: its place, expected and actual, the why."""
+def failure_block(look: Look, failure: Failure, *, reasons: int = MAX_REASONS) -> list[str]:
+    """A failure: its place, expected and actual, the why with so many reasons at most."""
     label = f"at {format_duration(failure.time)}"
     lines = render_place(failure.span, label, color=look.color, width=look.width).splitlines()
     lines += ["", *side_by_side(look, failure.expected, failure.actual)]
     if failure.why:
-        lines += ["", f"  {look.paint('cyan', 'why')}:", *why_tree(look, failure.why)]
+        lines += ["", f"  {look.paint('cyan', 'why')}:", *why_tree(look, failure.why, most=reasons)]
     return lines
 
 

@@ -3,11 +3,9 @@
 ``Collector`` reads, ``Session`` plays. Neither prints: a ``Listener`` hears of each step as it happens.
 """
 
-import gc
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import Final, Literal, Protocol
+from typing import Literal, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -21,8 +19,6 @@ from dralang.testing.report import UNEXPECTED, CollectedFile, FileResult, Report
 from dralang.testing.selection import Expression, Problem, matches_name, matches_tags, select
 
 Player = Callable[[Scenario], Played]
-
-_GARBAGE_THRESHOLD: Final = 100_000
 
 
 class Choice(Struct, frozen=True):
@@ -177,29 +173,28 @@ class Session:
         results: list[ScenarioResult] = []
         stopped: Literal["", "maxfail", "interrupted"] = ""
         current: CollectedFile | None = None
-        with rare_garbage_collection():
-            try:
-                for file in files:
-                    current, results = file, []
-                    self.listener.file_begins(file)
-                    if file.is_broken:
-                        self.failures += 1
-                    for scenario in file.scenarios:
-                        if self._is_enough():
-                            break
-                        result = self._play(scenario)
-                        results.append(result)
-                        self.listener.scenario_ends(result)
-                    done.append(FileResult(file, tuple(results)))
-                    current = None
-                    self.listener.file_ends(done[-1])
+        try:
+            for file in files:
+                current, results = file, []
+                self.listener.file_begins(file)
+                if file.is_broken:
+                    self.failures += 1
+                for scenario in file.scenarios:
                     if self._is_enough():
-                        stopped = "maxfail"
                         break
-            except KeyboardInterrupt:
-                stopped = "interrupted"
-                if current is not None:
-                    done.append(FileResult(current, tuple(results)))
+                    result = self._play(scenario)
+                    results.append(result)
+                    self.listener.scenario_ends(result)
+                done.append(FileResult(file, tuple(results)))
+                current = None
+                self.listener.file_ends(done[-1])
+                if self._is_enough():
+                    stopped = "maxfail"
+                    break
+        except KeyboardInterrupt:
+            stopped = "interrupted"
+            if current is not None and len(done) == files.index(current):
+                done.append(FileResult(current, tuple(results)))
         done += [FileResult(file, ()) for file in files[len(done) :]]
         return Report(tuple(done), self.seed, stopped, perf_counter() - started)
 
@@ -219,19 +214,3 @@ class Session:
         elif played.trace:
             played = msgspec.structs.replace(played, trace=())
         return ScenarioResult(played, perf_counter() - begin, fault)
-
-
-@contextmanager
-def rare_garbage_collection() -> Iterator[None]:
-    """What was analysed stays to the end and is not looked at again; the rest is collected after many allocations.
-
-    Each simulation is a web of objects that only the collector can free, so that it cannot be switched off.
-    """
-    thresholds = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(_GARBAGE_THRESHOLD, 50, 100)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*thresholds)
-        gc.unfreeze()

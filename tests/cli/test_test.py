@@ -150,6 +150,15 @@ def test_a_broken_file_shows_its_errors_once_where_two_files_share_them(project:
     assert "1 error shown above" in ran.out
 
 
+def test_verbose_shows_more_of_what_led_there(project: Project):
+    body = CREATE + "  expect serve is pending\n" + "  delete serve\n  create serve\n" * 5 + FAILS
+    project.write("a.dra", spec(scenario("two fit", body)))
+    short, long = (project.run("test", *argv).out.partition("what led there:")[2] for argv in ([], ["-v"]))
+    assert len(short.splitlines()) + 10 < len(long.splitlines())
+    assert "pod train" in long
+    assert "pod train" not in short.partition("again:")[0]
+
+
 def test_letters_and_words_of_all_verdicts(project: Project):
     project.write("a.dra", MIXED)
     assert "\na.dra .FxXR\n" in project.run("test").out
@@ -206,6 +215,7 @@ def test_titles_cannot_act_on_the_terminal(project: Project):
     project.write("a.dra", FAILING.replace("two fit", "two \u202e\u200b fit"))
     out = project.run("test").out
     assert "a.dra::two <U+202E><U+200B> fit" in out
+    assert re.search(r"\nagain: dralang test a\.dra:\d+\n", out)
     assert out.isascii()
 
 
