@@ -101,7 +101,7 @@ def _what_begins(place: Place) -> str:
 
 def _expectation(place: Place, word: Token) -> Diagnostic | None:
     """`train runs on worker-1`: a proposition without its keyword."""
-    if place.found.type != "WORD" or place.found.text not in PREDICATE_STARTS or _is_item_level(place):
+    if place.found.quoted or place.found.text not in PREDICATE_STARTS or _is_item_level(place):
         return None
     way_out = f"write `expect {place.rest(place.index - 1)}`"
     return _miss("DRA0113", f"{spoken_token(word)} does not begin a statement", word.span, way_out, *_words("expect"))
@@ -297,6 +297,23 @@ def _entry(place: Place) -> Diagnostic | None:
         return _miss("DRA0115", f"`{{` is missing after `{before.text}`", span, way_out, "`{`")
     shown = place.rest(place.index) or found.text
     return _miss("DRA0115", f"`:` is missing after `{before.text}`", span, f"write `{before.text}: {shown}`", "`:`")
+
+
+def _name_before_keyword(place: Place) -> Diagnostic | None:
+    """`claim from one-gpu`, `runs on with gpu-0`: the keyword was taken for the name."""
+    taken = place.back(1)
+    if taken.type != "NAME" or taken.quoted or place.found.type != "NAME" or taken.text.upper() not in place.expected:
+        return None
+    span = Span(taken.span.source, place.back(2).span.end, place.back(2).span.end)
+    way_out = f"write `{place.back(2).text} NAME {place.rest(place.index - 1)}`"
+    return _miss("DRA0110", f"a name is missing before `{taken.text}`", span, way_out, "a name")
+
+
+def _field_without_name(place: Place) -> Diagnostic | None:
+    if place.found.type != "COLON" or not place.in_block or place.back(1).type not in ("LBRACE", "NL", "COMMA"):
+        return None
+    way_out = f"write `name: {place.rest(place.index + 1)}`"
+    return _miss("DRA0110", "the name of a field is missing before `:`", place.found.span, way_out, "a name")
 
 
 def _unfinished_entry(place: Place, word: Token) -> Diagnostic | None:
@@ -512,8 +529,10 @@ _RULES: Final[tuple[Rule, ...]] = (
     _blank_before_range,
     _body_without_brace,
     _second_statement_on_the_line,
-    _entry,
     _request_without_count,
+    _name_before_keyword,
+    _field_without_name,
+    _entry,
     _predicate,
     _runs_where,
 )

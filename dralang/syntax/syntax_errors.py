@@ -32,6 +32,7 @@ _USEFUL_FIRST: Final = (
 _RANK: Final = {name: number for number, name in enumerate(_USEFUL_FIRST)}
 
 
+_PUNCTUATION: Final = frozenset({"LBRACE", "COMMA", "COLON", "EQUAL", "RPAR", "RSQB", "SEMICOLON"})
 # What the name after a keyword is the name of.
 _NAMED_AFTER: Final = {
     "KUBERNETES": "a version such as `1.37`",
@@ -67,7 +68,8 @@ def _unexpected(place: Place) -> Diagnostic:
     words = _in_words(place)
     shown = words[:MAX_EXPECTED]
     suggestion = _did_you_mean(place)
-    if found.type in ("NL", "$END") or (found.type == "RBRACE" and "RBRACE" not in place.expected):
+    ends = found.type in ("NL", "$END") or (found.type == "RBRACE" and "RBRACE" not in place.expected)
+    if ends or (found.type in _PUNCTUATION and len(words) <= 2 and "RBRACE" not in place.expected):
         message = "this statement is not finished" if len(words) > 2 else f"{_either(words)} is missing"
         return Diagnostic(
             code="DRA0110",
@@ -127,17 +129,35 @@ def _entry_words(place: Place) -> list[str]:
 def _did_you_mean(place: Place) -> str:
     """The keyword that a word probably stands for."""
     found = place.found
-    if found.type in ("NL", "$END") or found.quoted:
+    if found.type in ("NL", "$END"):
         return ""
+    if found.quoted:
+        word = _left_out(place)
+        return f"write `{word} {place.rest(place.index)}`" if word else ""
     keywords = {text: name for text, name in grammar().keywords.items() if name in place.expected}
     near = nearest(found.text, keywords)
     if near is not None and near != found.text:
         return f"did you mean `{near}`?"
     if len(place.expected) == 1 and keywords and found.type == "NAME":
         return f"write `{next(iter(keywords))}` before `{printable(found.text)}`"
-    if "COMMA" in place.expected and found.type == "NAME" and place.back(1).type == "NAME":
+    if (word := _left_out(place)) is not None:
+        return f"write `{word} {place.rest(place.index)}`"
+    is_name = found.type == "NAME" and place.back(1).type == "NAME"
+    if is_name and "COMMA" in place.expected and not place.in_block:
         return f"separate names with `,`: `{place.back(1).text}, {found.text}`"
     return ""
+
+
+def _left_out(place: Place) -> str | None:
+    """The keyword whose place the name, time or text here has taken."""
+    found, expected = place.found, place.expected
+    if found.quoted:
+        return "because" if "BECAUSE" in expected else None
+    if found.type != "NAME" or place.back(1).type != "NAME":
+        return None
+    if "FOR" in expected and place.first.text == "tolerate":
+        return "for"
+    return next((word for word in ("with", "from", "across", "by") if word.upper() in expected), None)
 
 
 def _either(words: Iterable[str]) -> str:
