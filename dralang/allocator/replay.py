@@ -4,7 +4,7 @@ A case is a JSON object: ``kubernetes``, ``featureGates``, ``objects`` and ``ste
 claims to allocate together and the claims whose allocation goes first. A success is kept for the next step.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -111,6 +111,7 @@ def replay_allocation(
     quirks: Mapping[str, bool] | None = None,
     budget: int = DEFAULT_BUDGET,
     rotation: int = 0,
+    uncommitted: Collection[int] = (),
 ) -> list[dict[str, Any]]:
     """Answer an allocation case.
 
@@ -121,6 +122,7 @@ def replay_allocation(
         quirks: quirks to switch, see ``allocator_profile``.
         budget: steps of each search.
         rotation: see ``AllocatorProfile``.
+        uncommitted: steps whose success is not kept, from 0: those in which the real allocator gave up.
 
     Returns:
         One answer per step, in the form of the recorded ones: ``status``, ``message``, ``allocations``.
@@ -133,7 +135,7 @@ def replay_allocation(
     allocations = dict(objects.allocations)
     share = 1
     answers: list[dict[str, Any]] = []
-    for step in case["steps"]:
+    for number, step in enumerate(case["steps"]):
         for label in step.get("deallocate", ()):
             allocations.pop(label, None)
         state = AllocatedState.of(sorted(allocations.items()), profile.features)
@@ -142,8 +144,9 @@ def replay_allocation(
         outcome = allocate(inventory, state, objects.nodes[step["node"]], claims, budget, share)
         match outcome:
             case Allocated(results=results):
-                share += outcome.shares
-                allocations.update(zip(labels, results, strict=True))
+                if number not in uncommitted:
+                    share += outcome.shares
+                    allocations.update(zip(labels, results, strict=True))
                 written = {label: to_json(result) for label, result in zip(labels, results, strict=True)}
                 answers.append({"status": "allocated", "allocations": written})
             case Unallocatable():

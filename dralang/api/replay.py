@@ -59,7 +59,8 @@ def replay_validation(case: Mapping[str, Json], cel_of: CelFactory) -> dict[str,
         ReplayError: the case cannot be played.
     """
     sent = case["object"]
-    if sent.get("kind") not in KINDS and split_api_version(sent["apiVersion"])[0] not in _OWN_GROUPS:
+    kind, api_version = sent.get("kind"), str(sent.get("apiVersion", ""))
+    if isinstance(kind, str) and kind not in KINDS and split_api_version(api_version)[0] not in _OWN_GROUPS:
         # A kind that has nothing to do with devices; only the pods that it makes are looked at.
         refusal = check_pod_template(sent)
         return {"accepted": True} if refusal is None else _refused(refusal)
@@ -78,10 +79,12 @@ def _context(case: Mapping[str, Json], cel_of: CelFactory, key: str) -> Admissio
     if not isinstance(gates, FeatureGates):
         raise ReplayError("; ".join(problem.message for problem in gates))
     namespaces = dict(_NAMESPACES)
-    namespace = (case["object"].get("metadata") or {}).get("namespace")
+    metadata = case["object"].get("metadata")
+    given = metadata.get("namespace") if isinstance(metadata, dict) else None
+    namespace = given if isinstance(given, str) else ""
     if case.get("namespaceLabels") is not None:
         namespaces[namespace or "default"] = case["namespaceLabels"]
-    elif str(case["id"]).startswith("manifest:") and isinstance(namespace, str):
+    elif str(case["id"]).startswith("manifest:") and namespace:
         namespaces.setdefault(namespace, {})
     return AdmissionContext(gates, cel_of(gates), NOW, namespaces, _NODES)
 
