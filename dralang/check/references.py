@@ -44,8 +44,14 @@ def check_references(
 def _report(reference: Reference, declared: Declared, known: set[ObjectKey], log: DiagnosticLog) -> None:
     kind = spoken_kind(reference.key.kind)
     if declared.own:
-        names = [key.name for key in known if key.kind == reference.key.kind]
-        log.add(problems.undefined(kind, reference.key.name, reference.span, names))
+        key = reference.key
+        names = [other.spoken for other in known if (other.kind, other.namespace) == (key.kind, key.namespace)]
+        elsewhere = sorted(other.namespace for other in known if (other.kind, other.name) == (key.kind, key.name))
+        if elsewhere:
+            way_out = f"`{key.name}` of namespace `{elsewhere[0]}` cannot be used from namespace `{key.namespace}`"
+            log.add(problems.undefined(kind, key.spoken, reference.span, (), way_out=way_out))
+        else:
+            log.add(problems.undefined(kind, key.spoken, reference.span, names))
     else:
         log.add(problems.dangling(kind, reference.key.name, reference.span))
 
