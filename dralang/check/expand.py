@@ -6,6 +6,7 @@ stands for at most ``MAX_NAMES`` names.
 
 import re
 from collections.abc import Mapping
+from math import isfinite
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -27,12 +28,14 @@ ParamValue: TypeAlias = int | str | Value
 Bindings: TypeAlias = Mapping[str, ParamValue]
 
 _SUBSTITUTION = re.compile(r'\$\{((?:"(?:[^"\\\n]|\\.)*"|[^}"\n])*)\}')
+_PIECE = re.compile(r"\$\$\{|" + _SUBSTITUTION.pattern)
 _RANGE = re.compile(r"\[([^\[\]]*)\]")
 _RANGE_BODY = re.compile(r"\s*(-?\d{1,18})\s*\.\.\s*(-?\d{1,18})\s*(?:as\s+([A-Za-z_][A-Za-z0-9_]*)\s*)?\Z")
 _EXPRESSION_TOKEN = re.compile(
     r'\s*(?:(\d{1,18})(?![A-Za-z0-9_])|([A-Za-z_][A-Za-z0-9_]*)|("(?:[^"\\]|\\.)*")|([-+*/%()])|(.))'
 )
 _INTEGER = re.compile(r"[+-]?\d+\Z", re.ASCII)
+_FLOAT = re.compile(r"[+-]?\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)\Z", re.ASCII)
 
 
 class Name(Struct, frozen=True):
@@ -68,19 +71,29 @@ def scalar(word: Word) -> bool | int | str | None:
     return text
 
 
+def json_scalar(word: Word) -> bool | int | float | str | None:
+    """What a bare word is where no schema says what is wanted: a number may have decimals there, as in YAML."""
+    if not word.quoted and len(word.text) <= 400 and _FLOAT.match(word.text):
+        found = float(word.text)
+        return found if isfinite(found) else word.text
+    return scalar(word)
+
+
 def has_substitution(word: Word) -> bool:
     """Whether anything is to be computed in a word."""
     return "${" in word.text
 
 
 def substitute(text: str, span: Span, bindings: Bindings, log: DiagnosticLog) -> str | None:
-    """A text with every ``${...}`` computed, or None after a diagnostic."""
+    """A text with every ``${...}`` computed and ``$${`` as ``${``, or None after a diagnostic."""
     if "${" not in text:
         return text
     failed = False
 
     def replace(found: re.Match[str]) -> str:
         nonlocal failed
+        if found[1] is None:
+            return "${"
         try:
             value = _compute(found[1], bindings)
         except _ComputeError as error:
@@ -88,18 +101,22 @@ def substitute(text: str, span: Span, bindings: Bindings, log: DiagnosticLog) ->
             failed = True
             return ""
         if isinstance(value, Word):
-            return value.text
+            value = value.text
         if isinstance(value, int | str):
-            return str(value)
+            shown = str(value)
+            if "${" in shown:
+                log.add(bad_substitution("`${` stands in what is put in", span, "write what it stands for"))
+                failed = True
+            return shown
         log.add(bad_substitution("a list or map can only be a whole value, not part of a word", span))
         failed = True
         return ""
 
-    result = _SUBSTITUTION.sub(replace, text)
-    if not failed and "${" in result:
-        log.add(bad_substitution("`${` is not closed, or stands in what was put in", span, "write `${name}`"))
+    result = _PIECE.sub(replace, text)
+    if not failed and "${" in _PIECE.sub("\0", text):
+        log.add(bad_substitution("`${` is not closed", span, "write `${name}`, or `$${` for the text `${`"))
         return None
-    if len(result) > MAX_TEXT:
+    if len(result) > max(MAX_TEXT, len(text)):
         log.add(bad_substitution(f"this becomes longer than {MAX_TEXT:,} characters", span))
         return None
     return None if failed else result

@@ -9,6 +9,7 @@ from dralang.api.kinds import KindInfo
 from dralang.api.located import Located
 from dralang.api.meta import ObjectMeta
 from dralang.api.nodes import NodeStatus
+from dralang.api.resourceclaim import ResourceClaimTemplateSpec
 from dralang.api.schema import FieldSchema, fields_of
 from dralang.check import problems
 from dralang.check.expand import Bindings, one_name
@@ -20,7 +21,7 @@ Members: TypeAlias = dict[str, Located]
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 _METADATA: Final = ("labels", "annotations", "namespace")
-_NODE_DEFAULTS: Final = {"cpu": "64", "memory": "256Gi", "pods": "110"}
+NODE_DEFAULTS: Final[Mapping[str, str]] = {"cpu": "64", "memory": "256Gi", "pods": "110"}
 # Which lines that are no fields stand in which kind; for "did you mean".
 _SUGAR: Final[Mapping[str, tuple[str, ...]]] = {
     "slice": ("device", "counters"),
@@ -47,6 +48,9 @@ class ObjectParts:
         self.status: Members = {}
         self.root: Members = {}
         self.lists: dict[str, list[Located]] = {}
+        self.template: Members = {}
+        self.absent: set[str] = set()
+        self.has_status = False
         self.base = base
         if base is not None:
             self._start_from(base)
@@ -86,7 +90,8 @@ class ObjectParts:
             return
         where = f"a {self.keyword}"
         if name in _METADATA:
-            self.builder.field(entry, ObjectMeta, self.bindings, where, self.metadata)
+            shown = self._without_absent(entry) if name == "labels" and self.keyword == "node" else entry
+            self.builder.field(shown, ObjectMeta, self.bindings, where, self.metadata)
         elif name in ("capacity", "allocatable") and self.keyword == "node":
             self.builder.field(entry, NodeStatus, self.bindings, where, self.status)
         elif name in ("requests", "limits") and self.keyword == "pod":
@@ -98,7 +103,13 @@ class ObjectParts:
             if status is None:
                 self.log.add(unknown_field(name, entry.name.span, where, fields_of(self.spec_type)))
             else:
+                self.has_status = True
                 self._merge(entry, status, self.status)
+        elif name == "spec" and self.keyword == "template":
+            self._merge(entry, ResourceClaimTemplateSpec, self.template)
+            if (inner := self.template.pop("spec", None)) is not None:
+                way_out = "the fields of the claim stand in the template itself"
+                self.log.add(problems.misplaced("`spec`", "`spec`", inner.key_span or inner.span, way_out))
         else:
             self._spec_field(name, entry, where)
 
@@ -129,6 +140,18 @@ class ObjectParts:
                 self.builder.field(inner, struct, self.bindings, f"`{entry.name.text}`", into)
             else:
                 self.log.add(misplaced_sugar(inner, f"`{entry.name.text}`"))
+
+    def _without_absent(self, entry: n.Field) -> n.Field:
+        """A node's labels but for those that are null: these are not filled in."""
+        if not isinstance(entry.value, n.Block):
+            return entry
+        kept = []
+        for inner in entry.value.entries:
+            if isinstance(inner, n.Field) and _is_null(inner.value):
+                self.absent.add(inner.name.text)
+            else:
+                kept.append(inner)
+        return n.Field(entry.span, entry.name, n.Block(entry.value.span, tuple(kept)))
 
     def _pod_resources(self, name: str, entry: n.Field) -> None:
         schema = resource_list_schema(name)
@@ -161,8 +184,8 @@ class ObjectParts:
         root: Members = {"metadata": Located(self.metadata, name_span)}
         if self.spec_type is not self.info.type:
             spec = Located(self.spec, span)
-            root["spec"] = Located({"spec": spec}, span) if self.keyword == "template" else spec
-        if self.status:
+            root["spec"] = Located({**self.template, "spec": spec}, span) if self.keyword == "template" else spec
+        if self.status or self.has_status:
             root["status"] = Located(self.status, span)
         root.update({key: value for key, value in self.root.items() if not key.startswith("$")})
         return Located(root, span)
@@ -182,16 +205,18 @@ class ObjectParts:
 
     def _finish_node(self, name: str, span: Span) -> None:
         labels = dict(entries_of(self.metadata["labels"])) if "labels" in self.metadata else {}
-        labels.setdefault(HOSTNAME, Located(name, span))
+        if HOSTNAME not in self.absent:
+            labels.setdefault(HOSTNAME, Located(name, span))
         self.metadata["labels"] = Located(labels, span)
         capacity = dict(entries_of(self.status["capacity"])) if "capacity" in self.status else {}
         allocatable = dict(entries_of(self.status["allocatable"])) if "allocatable" in self.status else {}
-        for resource, amount in _NODE_DEFAULTS.items():
+        for resource, amount in NODE_DEFAULTS.items():
             capacity.setdefault(resource, Located(amount, span))
+        capacity = _without_null(capacity)
         for resource, located in capacity.items():
             allocatable.setdefault(resource, located)
         self.status["capacity"] = Located(capacity, span)
-        self.status["allocatable"] = Located(allocatable, span)
+        self.status["allocatable"] = Located(_without_null(allocatable), span)
 
     def _finish_slice(self, name: str, span: Span) -> None:
         """A pool named after the node, or after the slice; its count of slices is filled in by ``check.pools``."""
@@ -251,6 +276,15 @@ class ObjectParts:
 def entries_of(located: Located) -> Mapping[str, Located]:
     """The members of a located map; empty if it is none."""
     return located.value if isinstance(located.value, Mapping) else {}
+
+
+def _is_null(value: n.Value) -> bool:
+    return isinstance(value, n.Word) and not value.quoted and value.text == "null"
+
+
+def _without_null(members: Members) -> Members:
+    """What would be filled in is taken away by a null."""
+    return {key: located for key, located in members.items() if located.value is not None}
 
 
 def resource_list_schema(name: str) -> FieldSchema:

@@ -14,7 +14,7 @@ from dralang.api.located import Located
 from dralang.api.resourceslice import Counter, DeviceAttribute, DeviceCapacity
 from dralang.api.schema import FieldSchema, fields_of
 from dralang.check import problems
-from dralang.check.expand import Bindings, has_substitution, one_name, scalar, substitute, whole_value
+from dralang.check.expand import Bindings, has_substitution, json_scalar, one_name, scalar, substitute, whole_value
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import Span
 from dralang.spelling import nearest
@@ -103,19 +103,21 @@ class Converter:
             if isinstance(resolved, n.Block):
                 return self._map(resolved, schema, bindings)
         else:
-            return self.element(resolved, schema, bindings)
+            return self._element(resolved, schema, bindings)
         # A wrong shape is kept as it is: decoding says what was expected.
-        return self.untyped(resolved, bindings)
+        return self._untyped(resolved, bindings)
 
     def element(self, value: n.Value, schema: FieldSchema, bindings: Bindings) -> Located | None:
         """A scalar, or an element of a list or map."""
         resolved = self.resolve(value, bindings)
-        if resolved is None:
-            return None
+        return None if resolved is None else self._element(resolved, schema, bindings)
+
+    # What is computed once is not computed again: a text may hold `${` afterwards.
+    def _element(self, resolved: n.Value, schema: FieldSchema, bindings: Bindings) -> Located | None:
         if schema.format == "struct" and schema.struct is not None:
             return self._struct(resolved, schema.struct, bindings, schema.json)
         if schema.format == "raw":
-            return self.untyped(resolved, bindings)
+            return self._untyped(resolved, bindings)
         if isinstance(resolved, n.Word):
             return self._scalar(resolved, schema)
         if isinstance(resolved, n.CelText) and schema.json != "expression":
@@ -123,7 +125,7 @@ class Converter:
                 problems.wrong_value(f"`{schema.json}` takes no CEL", resolved.span, "write a text in double quotes")
             )
             return None
-        return self.untyped(resolved, bindings)
+        return self._untyped(resolved, bindings)
 
     def _struct(self, value: n.Value, struct: type[ApiType], bindings: Bindings, where: str) -> Located | None:
         if isinstance(value, n.Block):
@@ -134,7 +136,7 @@ class Converter:
             schema = fields_of(struct)["value"]
             inner = self._scalar(value, schema)
             return None if inner is None else Located({"value": inner}, value.span)
-        return self.untyped(value, bindings)
+        return self._untyped(value, bindings)
 
     def _list(self, value: n.ListValue, schema: FieldSchema, bindings: Bindings) -> Located:
         items = [self.element(item, schema, bindings) for item in value.items]
@@ -244,10 +246,11 @@ class Converter:
     def untyped(self, value: n.Value, bindings: Bindings) -> Located | None:
         """A value whose type nobody knows: raw JSON."""
         resolved = self.resolve(value, bindings)
-        if resolved is None:
-            return None
+        return None if resolved is None else self._untyped(resolved, bindings)
+
+    def _untyped(self, resolved: n.Value, bindings: Bindings) -> Located | None:
         if isinstance(resolved, n.Word):
-            return Located(scalar(resolved), resolved.span)
+            return Located(json_scalar(resolved), resolved.span)
         if isinstance(resolved, n.CelText):
             text = substitute(resolved.text, resolved.span, bindings, self.log)
             return None if text is None else Located(text, resolved.span)

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from dralang.diagnostics.source import SourceFile, Span
@@ -110,20 +110,29 @@ def raw(json: Any, depth: int) -> n.Value:
             raise CannotWriteError(f"`{json}` is no number of JSON")
         return number(repr(json))
     check_depth(depth)
-    step: str | int = 0
+    return _raw_map(json, depth) if isinstance(json, Mapping) else _raw_list(json, depth)
+
+
+def _raw_map(json: Mapping[str, Any], depth: int) -> n.Block:
+    fields = []
+    for key, entry in json.items():
+        try:
+            fields.append(n.Field(NOWHERE, name(key), raw(entry, depth + 1)))
+        except CannotWriteError as error:
+            error.steps.append(key)
+            raise
+    return n.Block(NOWHERE, tuple(fields))
+
+
+def _raw_list(json: Sequence[Any], depth: int) -> n.ListValue:
+    items: list[n.Value] = []
     try:
-        if isinstance(json, Mapping):
-            fields = []
-            for step, entry in json.items():
-                fields.append(n.Field(NOWHERE, name(step), raw(entry, depth + 1)))
-            return n.Block(NOWHERE, tuple(fields))
-        items = []
-        for step, entry in enumerate(json):
+        for entry in json:
             items.append(raw(entry, depth + 1))
-        return n.ListValue(NOWHERE, tuple(items))
     except CannotWriteError as error:
-        error.steps.append(step)
+        error.steps.append(len(items))
         raise
+    return n.ListValue(NOWHERE, tuple(items))
 
 
 def check_depth(depth: int) -> None:
