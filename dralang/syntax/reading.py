@@ -12,7 +12,6 @@ from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import SourceFile, Span
 from dralang.syntax.nodes import File
 from dralang.syntax.parser import SyntaxFaultError, parse_tokens
-from dralang.syntax.recovery import recover
 from dralang.syntax.states import check_states
 from dralang.syntax.tokens import lex
 
@@ -37,6 +36,8 @@ def parse(source: SourceFile, log: DiagnosticLog) -> File:
     try:
         items = parse_tokens(lexed.tokens)
     except SyntaxFaultError:
+        from dralang.syntax.recovery import recover  # noqa: PLC0415  # right files need none of its 13 ms
+
         items = recover(lexed, log)
     check_states(items, log)
     return File(Span(source, 0, len(source.text)), source, items, lexed.comments)

@@ -62,7 +62,8 @@ _LONE_RETURN = re.compile(r"\r(?!\n)")
 # end it is missing.
 _ITEM_AT_LINE_START = re.compile(
     r"^(?:(?:scenario|fuzz|use)[ \t]+\""
-    r"|(?:kubernetes|gates|quirks|use|fixture|node|slice|class|claim|template|pod|priority|taintrule|podgroup|pdb|namespace)"
+    r"|(?:kubernetes|gates|quirks|use|fixture|node|slice|class|claim|template|pod|priority|taintrule|podgroup|workload|pdb"
+    r"|namespace|poolrequest)"
     r"[ \t]+[\w$\"{-])",
     re.M,
 )

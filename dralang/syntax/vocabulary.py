@@ -16,8 +16,10 @@ DECLARATIONS: Final[dict[str, str]] = {
     "priority": "a PriorityClass",
     "taintrule": "a DeviceTaintRule",
     "podgroup": "a PodGroup",
+    "workload": "a Workload",
     "pdb": "a PodDisruptionBudget",
     "namespace": "a Namespace",
+    "poolrequest": "a ResourcePoolStatusRequest",
 }
 STRUCTURE: Final[dict[str, str]] = {
     "kubernetes": "the version whose behaviour is modelled",
