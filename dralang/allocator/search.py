@@ -258,6 +258,9 @@ class Search:
                 blame = level.blame
             if level.key is not None and not exceeded:
                 self._dead.add(level.key)
+        if exceeded and claim == 0:
+            # Only where an alternative goes on as another one can the smallest choice be too large.
+            raise AttemptError("allocation max size exceeded")
         return None
 
     def _next_alternative(
