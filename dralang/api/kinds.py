@@ -75,7 +75,7 @@ _ALL = (
     _resource(ResourceClaim, "resourceclaims", "claim", "v1", "v1beta2", "v1beta1", namespaced=True),
     _resource(ResourceClaimTemplate, "resourceclaimtemplates", "template", "v1", "v1beta2", "v1beta1", namespaced=True),
     _resource(DeviceTaintRule, "devicetaintrules", "taintrule", "v1", "v1beta2", "v1alpha3"),
-    _resource(ResourcePoolStatusRequest, "resourcepoolstatusrequests", None, "v1alpha3"),
+    _resource(ResourcePoolStatusRequest, "resourcepoolstatusrequests", "poolrequest", "v1alpha3"),
     KindInfo("Pod", Pod, "", _V1, namespaced=True, plural="pods", keyword="pod"),
     KindInfo("Node", Node, "", _V1, namespaced=False, plural="nodes", keyword="node"),
     KindInfo("Namespace", Namespace, "", _V1, namespaced=False, plural="namespaces", keyword="namespace"),
@@ -105,6 +105,7 @@ _ALL = (
         ("v1beta1",),
         namespaced=True,
         plural="workloads",
+        keyword="workload",
         gate="GenericWorkload",
     ),
     KindInfo(
