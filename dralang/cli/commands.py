@@ -4,7 +4,7 @@ from typing import Final, Literal, NamedTuple
 
 from dralang.cli.arguments import Option
 
-Takes = Literal["specs", "spec", "code", "shell", "folder", "command"]
+Takes = Literal["specs", "spec", "files", "code", "shell", "folder", "command"]
 
 HELP: Final = Option(("-h", "--help"), "show this")
 COLOR: Final = Option(("--color",), "when to use colour", "WHEN", ("auto", "always", "never"))
@@ -92,6 +92,22 @@ COMMANDS: Final = (
         (
             Option(("--check",), "only say which files would change"),
             Option(("--diff",), "only show what would change"),
+            *COMMON,
+        ),
+    ),
+    Command(
+        "conform",
+        "ask again what real Kubernetes was asked, and compare",
+        "files",
+        "FILE...",
+        "Replays recorded cases (.jsonl, .jsonl.gz, folders of them, or `-`), see docs/conformance.md.\n"
+        "Exit code: 0 all as recorded; 1 something differs; 4 something cannot be read or played; 5 nothing chosen.",
+        (
+            Option(("-k",), "only cases whose id, kind or file contains this: `and`, `or`, `not`, ( )", "EXPR"),
+            Option(("-x", "--exitfirst"), "stop at the first difference"),
+            Option(("--k8s",), "answer for this version of Kubernetes, whatever the cases say", "VERSION"),
+            Option(("--answers",), 'write a line {"id": ..., "answer": ...} for each case', "FILE"),
+            Option(("--durations",), "show the N slowest cases; 0 for all", "N"),
             *COMMON,
         ),
     ),

@@ -29,6 +29,7 @@ _BY_LINE = "IFS=$'\\n'; "  # names of files may have spaces
 _BASH_ARGUMENTS = {
     "specs": _BY_LINE + 'COMPREPLY=($(compgen -f -X "!*.dra" -- "$current") $(compgen -d -- "$current"))',
     "spec": _BY_LINE + 'COMPREPLY=($(compgen -f -X "!*.dra" -- "$current") $(compgen -d -- "$current"))',
+    "files": _BY_LINE + 'COMPREPLY=($(compgen -f -- "$current"))',
     "folder": _BY_LINE + 'COMPREPLY=($(compgen -d -- "$current"))',
     "code": 'COMPREPLY=($(compgen -W "$(dralang explain 2>/dev/null | cut -d \' \' -f 1)" -- "$current"))',
     "shell": f'COMPREPLY=($(compgen -W "{" ".join(SHELLS)}" -- "$current"))',
@@ -89,6 +90,7 @@ def _all_names(command: Command) -> list[str]:
 _ZSH_ARGUMENTS = {
     "specs": "\"*:file:_files -g '*.dra(-.)'\"",
     "spec": "\"1:file:_files -g '*.dra(-.)'\"",
+    "files": '"*:file:_files"',
     "folder": '"1:folder:_files -/"',
     "code": "\"*:code:(${(f)$(dralang explain 2>/dev/null | cut -d ' ' -f 1)})\"",
     "shell": f'"1:shell:({" ".join(SHELLS)})"',
@@ -153,6 +155,7 @@ def _quoted(text: str) -> str:
 _FISH_ARGUMENTS = {
     "specs": "-F",
     "spec": "-F",
+    "files": "-F",
     "folder": "-a '(__fish_complete_directories)'",
     "code": "-a '(dralang explain 2>/dev/null | string replace -r \" +\" \\t)'",
     "shell": f"-a '{' '.join(SHELLS)}'",

@@ -149,6 +149,8 @@ def _handler(command: Command) -> Handler:
             from dralang.cli.check import run
         case "fmt":
             from dralang.cli.fmt import run
+        case "conform":
+            from dralang.cli.conform import run
         case "explain":
             from dralang.cli.explain import run
         case "init":

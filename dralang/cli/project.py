@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 
 from dralang.check.analysis import Analyzer
-from dralang.cli.arguments import UsageError
+from dralang.cli.arguments import Arguments, UsageError
 from dralang.cli.config import Config, Model
 from dralang.cli.console import Console
 from dralang.scenario.model import Settings
 from dralang.testing.discovery import SpecFile, discover
-from dralang.testing.selection import Problem
+from dralang.testing.selection import Expression, Problem, parse_expression
 
 
 def find_specs(arguments: Sequence[str], config: Config) -> tuple[SpecFile, ...]:
@@ -43,6 +43,21 @@ def _settings(model: Model) -> Settings | None:
     if not model.version and not model.gates:
         return None
     return Settings(model.version, dict(model.gates), {})
+
+
+def wanted_expression(arguments: Arguments, option: str) -> Expression | None:
+    """The expression of an option; given several times, all must hold.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    texts = arguments.all(option)
+    if not texts:
+        return None
+    parsed = parse_expression(" and ".join(f"({text})" for text in texts) if len(texts) > 1 else texts[0], option)
+    if isinstance(parsed, Problem):
+        raise UsageError(parsed.message, parsed.help)
+    return parsed
 
 
 def fault_text(console: Console) -> Callable[[Exception], str]:

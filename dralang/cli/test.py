@@ -8,7 +8,7 @@ from dralang.cli import exits
 from dralang.cli.arguments import Arguments, UsageError, did_you_mean
 from dralang.cli.config import Config, load
 from dralang.cli.console import Console
-from dralang.cli.project import analyzer, fault_text, find_specs, refuse
+from dralang.cli.project import analyzer, fault_text, find_specs, refuse, wanted_expression
 from dralang.run.outcome import Played
 from dralang.run.player import play
 from dralang.run.workshop import Workshop
@@ -18,7 +18,7 @@ from dralang.testing.lastfailed import LastFailed
 from dralang.testing.looks import Look
 from dralang.testing.pretty import PrettyReporter, Silent, collected_lines
 from dralang.testing.report import Report
-from dralang.testing.selection import Expression, Problem, parse_expression
+from dralang.testing.selection import Expression
 from dralang.testing.session import Choice, Collection, Collector, Session
 
 
@@ -63,8 +63,8 @@ class _Call:
         self.verbosity = arguments.count("--verbose") - arguments.count("--quiet")
         self.max_failures = arguments.number("--maxfail") or (1 if arguments.flag("--exitfirst") else 0)
         self.durations = arguments.number("--durations")
-        self.name = _expression(arguments, "-k")
-        self.tags = _expression(arguments, "-m")
+        self.name = wanted_expression(arguments, "-k")
+        self.tags = wanted_expression(arguments, "-m")
         self.last_failed = LastFailed(config.root.resolve(), Path.cwd().resolve())
         self.notes: list[str] = []
         if self.last_failed.note:
@@ -169,17 +169,6 @@ class _Call:
 
     def _look(self) -> Look:
         return Look(self.console.has_color(self.config.color), self.console.width)
-
-
-def _expression(arguments: Arguments, option: str) -> Expression | None:
-    """The expression of an option; given several times, all must hold."""
-    texts = arguments.all(option)
-    if not texts:
-        return None
-    parsed = parse_expression(" and ".join(f"({text})" for text in texts) if len(texts) > 1 else texts[0], option)
-    if isinstance(parsed, Problem):
-        raise UsageError(parsed.message, parsed.help)
-    return parsed
 
 
 def _name(path: Path) -> str:

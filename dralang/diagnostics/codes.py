@@ -1,4 +1,6 @@
-"""The registry of all diagnostic codes: DRA01xx syntax, 02xx names, 03xx values, 04xx manifests, 05xx CEL, 06xx run.
+"""The registry of all diagnostic codes.
+
+DRA01xx syntax, 02xx names, 03xx values, 04xx manifests, 05xx CEL, 06xx run, 07xx recorded cases.
 
 A code is never used again for something else.
 """
@@ -8,6 +10,7 @@ from typing import Final
 from dralang.diagnostics.code import Code
 from dralang.diagnostics.codes_api import API_CODES
 from dralang.diagnostics.codes_check import CHECK_CODES
+from dralang.diagnostics.codes_conform import CONFORM_CODES
 from dralang.diagnostics.codes_formatter import FORMATTER_CODES
 from dralang.diagnostics.codes_syntax import SYNTAX_CODES
 
@@ -23,4 +26,4 @@ def _merged(*families: dict[str, Code]) -> dict[str, Code]:
     return dict(sorted(merged.items()))
 
 
-CODES: Final[dict[str, Code]] = _merged(SYNTAX_CODES, FORMATTER_CODES, API_CODES, CHECK_CODES)
+CODES: Final[dict[str, Code]] = _merged(SYNTAX_CODES, FORMATTER_CODES, API_CODES, CHECK_CODES, CONFORM_CODES)

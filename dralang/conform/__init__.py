@@ -1,0 +1,1 @@
+"""Recorded answers of real Kubernetes, asked again: cases read, answered and compared."""
