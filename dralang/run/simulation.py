@@ -100,17 +100,33 @@ class Simulation:
         """Milliseconds since the start."""
         return self.events.now
 
-    def advance_before(self, instant: int) -> None:
-        """Let everything happen that is due before an instant, and set the clock to it."""
-        while (due := self.events.next_time()) is not None and due < instant:
-            self.step()
-        self.events.now = max(self.events.now, instant)
+    def advance_before(self, instant: int) -> bool:
+        """Let everything happen that is due before an instant, and set the clock to it.
 
-    def advance_to(self, instant: int) -> None:
-        """Let everything happen that is due at an instant or before, with all that follows without delay."""
-        while (due := self.events.next_time()) is not None and due <= instant:
+        Returns:
+            Whether that came to an end; False if there is ever more to do in the time up to the instant.
+        """
+        return self._advance(instant - 1) and self._reach(instant)
+
+    def advance_to(self, instant: int) -> bool:
+        """Let everything happen that is due at an instant or before, with all that follows without delay.
+
+        Returns:
+            As `advance_before`.
+        """
+        return self._advance(instant) and self._reach(instant)
+
+    def _advance(self, last: int) -> bool:
+        for _ in range(EVENT_LIMIT):
+            due = self.events.next_time()
+            if due is None or due > last:
+                return True
             self.step()
+        return False
+
+    def _reach(self, instant: int) -> bool:
         self.events.now = max(self.events.now, instant)
+        return True
 
     def settle(self, limit: int | None = None) -> bool:
         """Advance to the first instant after which only far timers are left.

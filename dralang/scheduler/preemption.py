@@ -10,7 +10,6 @@ from typing import NamedTuple, Protocol
 from dralang.api.disruption import PodDisruptionBudget
 from dralang.api.pods import Pod, PodCondition
 from dralang.cluster.clock import Phase
-from dralang.cluster.errors import ApiError
 from dralang.cluster.journal import JournalEntry
 from dralang.cluster.store import ObjectStore, with_condition
 from dralang.cluster.timestamps import parse_time
@@ -193,16 +192,16 @@ class DefaultPreemption(Plugin):
                 meta = other.pod.metadata
                 scheduler.nominator.delete(other.uid)
                 scheduler.store.patch_status(Pod, meta.namespace, meta.name, nominated_node_name="")
-        woken = False
+        watched = True
         for victim in victims:
-            woken = self._preempt(info, victim, candidate.node) or woken
+            watched = self._preempt(info, victim, candidate.node) and watched
         self._preempting.pop(info.uid, None)
-        if not woken:
-            # No deletion will be heard of, so nothing else would bring the pod back.
+        if not watched:
+            # A deletion that will not be heard of brings nobody back.
             scheduler.queue.activate(info.uid)
 
     def _preempt(self, info: PodInfo, victim: PodInfo, node: str) -> bool:
-        """Let one victim go; return whether its deletion can be watched."""
+        """Let one victim go; return whether its end can be watched (also one that came before)."""
         scheduler = self._scheduler
         meta = victim.pod.metadata
         name = info.pod.metadata.name
@@ -213,7 +212,7 @@ class DefaultPreemption(Plugin):
             return False
         current = scheduler.store.get(Pod, meta.namespace, meta.name)
         if current is None or current.metadata.uid != victim.uid:
-            return False
+            return True
         condition = PodCondition(
             type="DisruptionTarget",
             status="True",
@@ -224,7 +223,7 @@ class DefaultPreemption(Plugin):
         scheduler.store.patch_status(Pod, meta.namespace, meta.name, conditions=conditions)
         self._record(meta.namespace, meta.name, f"preempted by pod `{name}` on {node}", name)
         refused = scheduler.store.delete(Pod, meta.namespace, meta.name, uid=victim.uid)
-        return not isinstance(refused, ApiError)
+        return refused is None or refused.reason == "NotFound"
 
     def _record(self, namespace: str, name: str, message: str, preemptor: str) -> None:
         now = self._scheduler.store.events.now
