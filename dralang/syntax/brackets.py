@@ -253,10 +253,10 @@ class _Matcher:
             self.unopened.append(level.head)
             level.head = None
             return True
-        if level.index >= self.line_first:
+        if level.index >= self.line_first or self.line_first + 3 >= index:
             return False
         first, second, third = self.tokens[self.line_first : self.line_first + 3]
-        if first.type != "WORD" or second.type not in ("WORD", "STRING") or self.line_first + 3 >= index:
+        if first.type != "WORD" or second.type not in ("WORD", "STRING"):
             return False
         if third.type == "COLON" and first.text not in KEYWORDS:
             self.unopened.append(self.line_first + 1)  # `attributes model: "a100" }`
