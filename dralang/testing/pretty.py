@@ -104,7 +104,7 @@ class PrettyReporter:
         if self.verbosity >= -1:
             self._broken(report)
             self._results(report, "error", "faults of dralang")
-            self._results(report, "refused", "refused")
+            self._refused(report)
             self._results(report, "failed", "failures")
             self._results(report, "xpassed", "passed unexpectedly")
             self._warnings(report)
@@ -149,6 +149,24 @@ class PrettyReporter:
         for result in results:
             self.write(f"{self.look.rule(result.scenario.node_id, '-', 'red')}\n")
             self.write("\n".join(explained(self.look, result, self.verbosity)) + "\n")
+
+    def _refused(self, report: Report) -> None:
+        """Reasons, each once, with the scenarios that are refused for it."""
+        reasons: dict[tuple[str, str], list[ScenarioResult]] = {}
+        for result in report.results():
+            for item in result.played.diagnostics:
+                group = reasons.setdefault((item.code, item.message), [])
+                if result not in group[-1:]:
+                    group.append(result)
+        if not reasons:
+            return
+        self._section("refused")
+        for reason, group in reasons.items():
+            first = next(item for item in group[0].played.diagnostics if (item.code, item.message) == reason)
+            self.write(render_text([first], color=self.look.color, width=self.look.width))
+            for result in group:
+                self.write(f"  refused: {clean(result.scenario.node_id)}\n")
+            self.write("\n")
 
     def _warnings(self, report: Report) -> None:
         shown = report.diagnostics("warning")
@@ -195,8 +213,6 @@ def explained(look: Look, result: ScenarioResult, verbosity: int = 0) -> list[st
     if result.verdict == "xpassed":
         lines += render_place(scenario.span, "passes", color=look.color, width=look.width).splitlines()
         lines += look.wrapped(f"it is marked `xfail`: {scenario.xfail}; take the mark away", "  ")
-    if result.played.diagnostics:
-        lines += render_text(result.played.diagnostics, color=look.color, width=look.width).splitlines()
     before = 0
     for failure in result.failures:
         lines += failure_block(look, failure, reasons=_MANY_REASONS if verbosity > 0 else MAX_REASONS)

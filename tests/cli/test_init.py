@@ -1,9 +1,12 @@
 """`dralang init`: a project that works at once."""
 
 import os
+from pathlib import Path
 
 import pytest
 from cli_project import Project
+
+from dralang.cli.init import FIRST_SPEC
 
 
 def test_a_new_project_passes_and_is_formatted(project: Project):
@@ -13,6 +16,11 @@ def test_a_new_project_passes_and_is_formatted(project: Project):
     ran = project.run("test")
     assert ran.code == 0
     assert "specs/first.dra ." in ran.out
+
+
+def test_the_first_spec_is_that_of_the_readme():
+    shipped = Path(__file__).resolve().parents[2] / "specs" / "first.dra"
+    assert shipped.read_text(encoding="utf-8") == FIRST_SPEC
 
 
 def test_a_folder_is_made(project: Project):

@@ -136,7 +136,10 @@ def test_what_is_said_to_run_again_runs_again(project: Project):
 
 def test_a_refusal_shows_its_code(project: Project):
     project.write("a.dra", MIXED)
+    project.write("b.dra", spec(scenario(REFUSED)))
     ran = project.run("test", "-k", "missing")
+    assert ran.out.count("error[DRA0690]") == 1
+    assert f"\n  refused: a.dra::{REFUSED}\n  refused: b.dra::{REFUSED}\n" in ran.out
     assert "\nerror[DRA0690]: this cannot be run yet\n  --> a.dra:" in ran.out
     assert "\nREFUSED a.dra::needs what is missing - DRA0690 this cannot be run yet\n" in ran.out
 
