@@ -33,7 +33,7 @@ def offered(project: Project, *words: str) -> set[str]:
 
 def test_bash_offers_commands(project: Project):
     assert offered(project, "") == {*(command.name for command in COMMANDS), "--help", "--version"}
-    assert offered(project, "compl") == {"completion", "conform"}
+    assert offered(project, "compl") == {"completion"}
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
