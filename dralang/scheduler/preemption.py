@@ -199,6 +199,9 @@ class DefaultPreemption(Plugin):
         if not watched:
             # A deletion that will not be heard of brings nobody back.
             scheduler.queue.activate(info.uid)
+        else:
+            # What happened while the pod was held back must not be lost.
+            scheduler.queue.release(info.uid, self.name)
 
     def _preempt(self, info: PodInfo, victim: PodInfo, node: str) -> bool:
         """Let one victim go; return whether its end can be watched (also one that came before)."""

@@ -197,6 +197,12 @@ class SchedulingQueue:
         queued.changes = self.changes
         self._to_active(queued)
 
+    def release(self, uid: str, plugin: str) -> None:
+        """A plugin no longer holds a pod back: if that is what kept it, try it."""
+        queued = self._pods.get(uid)
+        if queued is not None and queued.gated_by == plugin:
+            self.reconsider(queued)
+
     def reconsider(self, queued: QueuedEntity) -> None:
         """What held back a gated entry may be gone."""
         if queued.place == "unschedulable" and queued.gated_by:

@@ -20,7 +20,14 @@ from builders import (
 from dralang.api.device import DeviceTaint
 from dralang.api.devicetaintrule import DeviceTaintRule, DeviceTaintRuleSpec, DeviceTaintSelector
 from dralang.api.meta import ObjectMeta
-from dralang.api.pods import Pod
+from dralang.api.pods import Pod, PodSchedulingGroup
+from dralang.api.workloads import (
+    GangSchedulingPolicy,
+    PodGroup,
+    PodGroupResourceClaim,
+    PodGroupSchedulingPolicy,
+    PodGroupSpec,
+)
 from dralang.run.waiting import waiting
 from dralang.scheduler.resources import amounts
 
@@ -75,6 +82,7 @@ def check_at_rest(simulation):
         placed = each.spec.node_name if not ended else ""
         assert simulation.scheduler.cache.node_of(uid) == placed, each.metadata.name
     alive = {each.metadata.uid for each in simulation.pods() if each.status.phase not in ("Succeeded", "Failed")}
+    alive |= {each.metadata.uid for each in simulation.store.objects(PodGroup)}
     for found in simulation.claims():
         assert all(user.uid in alive for user in found.status.reserved_for), found.metadata.name
         if found.metadata.owner_references:
@@ -82,7 +90,8 @@ def check_at_rest(simulation):
     for each in simulation.pods():
         if not each.spec.node_name and each.status.phase == "Pending":
             why = waiting(simulation, "default", each.metadata.name)
-            assert why.gate[0] or why.before_nodes[1] or len(why.refusals) == len(simulation.nodes()), why
+            if each.spec.scheduling_group is None:
+                assert why.gate[0] or why.before_nodes[1] or len(why.refusals) == len(simulation.nodes()), why
 
 
 class Story:
@@ -90,6 +99,8 @@ class Story:
 
     def __init__(self, seed):
         self.random = random.Random(seed)
+        self.grouped = self.random.random() < 0.3
+        self.groups = 0
         count = self.random.randint(1, 3)
         nodes = [node(f"n{index}", cpu=str(self.random.randint(2, 6))) for index in range(count)]
         slices = [gpu_slice(f"n{index}", self.random.randint(0, 3)) for index in range(count)]
@@ -104,6 +115,7 @@ class Story:
             claim("shared-2", 2),
             priority("low", 10),
             priority("high", 1000),
+            gates={"GenericWorkload": True, "DRAWorkloadResourceClaims": True} if self.grouped else None,
         )
         self.simulation.on_event = check_always
         self.pods = 0
@@ -112,6 +124,7 @@ class Story:
     def step(self):
         actions = (
             [self.create] * 6
+            + [self.create_group, self.create_member, self.create_member, self.create_member, self.delete_group]
             + [self.delete, self.finish] * 3
             + [self.cordon, self.rule, self.restart, self.pause, self.resume, self.delay, self.fail_next]
         )
@@ -140,6 +153,30 @@ class Story:
         if self.random.random() < 0.4:
             options["priority_class_name"] = self.random.choice(["low", "high"])
         self.simulation.create(pod(f"p{self.pods}", requests=requests, **options))
+
+    def create_group(self):
+        if not self.grouped:
+            return
+        self.groups += 1
+        gang = GangSchedulingPolicy(min_count=self.random.randint(1, 3))
+        policy = PodGroupSchedulingPolicy(gang=gang) if self.random.random() < 0.7 else PodGroupSchedulingPolicy()
+        entries = (PodGroupResourceClaim(name="gpu", resource_claim_template_name="one-gpu"),)
+        shared = self.random.random() < 0.4
+        spec = PodGroupSpec(scheduling_policy=policy, resource_claims=entries if shared else ())
+        self.simulation.create(PodGroup(metadata=ObjectMeta(name=f"g{self.groups}"), spec=spec))
+
+    def create_member(self):
+        if not self.groups:
+            return
+        self.pods += 1
+        group = PodSchedulingGroup(pod_group_name=f"g{self.random.randint(1, self.groups)}")
+        source = self.random.choice([None, "one-gpu", "one-gpu"])
+        made = pod(f"p{self.pods}", from_template=source, requests={"cpu": "1"}, scheduling_group=group)
+        self.simulation.create(made)
+
+    def delete_group(self):
+        if self.groups:
+            self.simulation.delete(PodGroup, "default", f"g{self.random.randint(1, self.groups)}")
 
     def some_pod(self):
         found = self.simulation.pods()
