@@ -69,7 +69,7 @@ def _unexpected(place: Place) -> Diagnostic:
     shown = words[:MAX_EXPECTED]
     suggestion = _did_you_mean(place)
     ends = found.type in ("NL", "$END") or (found.type == "RBRACE" and "RBRACE" not in place.expected)
-    if ends or (found.type in _PUNCTUATION and len(words) <= 2 and "RBRACE" not in place.expected):
+    if ends or (found.type in _PUNCTUATION and len(words) <= 2 and not place.expected & {"RBRACE", "NL"}):
         message = "this statement is not finished" if len(words) > 2 else f"{_either(words)} is missing"
         return Diagnostic(
             code="DRA0110",
@@ -107,6 +107,8 @@ def _in_words(place: Place) -> list[str]:
     before = place.before
     if before is not None and before.type in ("IS", "ARE", "WAS", "WERE", "NOT") and "NAME" in expected:
         return ["a state such as `pending`"]
+    if before is not None and before.type == "PUBLISH":
+        return ["`slice`"]
     left_out: set[str] = set()
     if {"NAME", "POD", "CLAIM"} <= expected:
         left_out = {name.upper() for name in DECLARATIONS}
@@ -142,6 +144,8 @@ def _did_you_mean(place: Place) -> str:
         return f"write `{next(iter(keywords))}` before `{printable(found.text)}`"
     if (word := _left_out(place)) is not None:
         return f"write `{word} {place.rest(place.index)}`"
+    if {"NODE", "DEVICE"} <= place.expected and found.type == "NAME" and not place.in_block:
+        return f"write `device {found.text}` or `node {found.text}`"
     is_name = found.type == "NAME" and place.back(1).type == "NAME"
     if is_name and "COMMA" in place.expected and not place.in_block:
         return f"separate names with `,`: `{place.back(1).text}, {found.text}`"
@@ -157,7 +161,7 @@ def _left_out(place: Place) -> str | None:
         return None
     if "FOR" in expected and place.first.text == "tolerate":
         return "for"
-    return next((word for word in ("with", "from", "across", "by") if word.upper() in expected), None)
+    return next((word for word in ("with", "from", "across") if word.upper() in expected), None)
 
 
 def _either(words: Iterable[str]) -> str:
