@@ -129,13 +129,14 @@ class PrettyReporter:
             return
         self._section("files that cannot be run")
         seen: set[tuple[object, ...]] = set()
-        for file in broken:
+        for number, file in enumerate(broken):
+            self.write("\n" if number else "")
             self.write(f"{self.look.rule(file.name, '-', 'red')}\n")
             errors = [item for item in file.diagnostics if item.severity == "error"]
             new = [item for item in errors if item.sort_key() not in seen]
             seen.update(item.sort_key() for item in errors)
             if new:
-                self.write(render_text(new, color=self.look.color, width=self.look.width) + "\n")
+                self.write(render_text(new, color=self.look.color, width=self.look.width))
             if len(new) < len(errors):
                 self.write(f"{_many(len(errors) - len(new), 'error')} shown above\n")
             if file.fault:
@@ -146,7 +147,8 @@ class PrettyReporter:
         if not results:
             return
         self._section(title)
-        for result in results:
+        for number, result in enumerate(results):
+            self.write("\n" if number else "")
             self.write(f"{self.look.rule(result.scenario.node_id, '-', 'red')}\n")
             self.write("\n".join(explained(self.look, result, self.verbosity)) + "\n")
 
@@ -161,12 +163,12 @@ class PrettyReporter:
         if not reasons:
             return
         self._section("refused")
-        for reason, group in reasons.items():
+        for number, (reason, group) in enumerate(reasons.items()):
+            self.write("\n" if number else "")
             first = next(item for item in group[0].played.diagnostics if (item.code, item.message) == reason)
             self.write(render_text([first], color=self.look.color, width=self.look.width))
             for result in group:
                 self.write(f"  refused: {clean(result.scenario.node_id)}\n")
-            self.write("\n")
 
     def _warnings(self, report: Report) -> None:
         shown = report.diagnostics("warning")
