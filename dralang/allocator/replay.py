@@ -63,47 +63,6 @@ class CaseObjects:
                     continue
 
 
-def recorded_answer(case: Case, version: str) -> list[dict[str, Any]] | None:
-    """What was recorded for a version; None if it was not asked."""
-    if version not in case.get("versions", (case["kubernetes"],)):
-        return None
-    answer: list[dict[str, Any]] = case.get("wantByVersion", {}).get(version, case["want"])
-    return answer
-
-
-def allocation_difference(case: Case, expressions: ExpressionsFactory, version: str | None = None) -> str | None:
-    """How our answer differs from the recorded one; None if it does not.
-
-    Where the real allocator visits pools in random order, any order it can take is tried: an answer that some order
-    gives is right, and the recorded one is of one order.
-    """
-    asked = version or case["kubernetes"]
-    wanted = recorded_answer(case, asked)
-    if wanted is None:
-        return None
-    first = _difference(wanted, replay_allocation(case, expressions, asked))
-    if first is None or "sorted pools" not in allocator_profile(asked, case["featureGates"]).lacks:
-        return first
-    slices = sum(json.get("kind") == "ResourceSlice" for json in case["objects"])
-    for rotation in range(1, slices):
-        if _difference(wanted, replay_allocation(case, expressions, asked, rotation=rotation)) is None:
-            return None
-    return first
-
-
-def _difference(wanted: list[dict[str, Any]], given: list[dict[str, Any]]) -> str | None:
-    if len(wanted) != len(given):
-        return f"{len(wanted)} answers are recorded, {len(given)} given"
-    for number, (want, got) in enumerate(zip(wanted, given, strict=True)):
-        if want["status"] == "timeout":
-            return None  # the real one did not find an answer, and its later ones depend on that
-        if want["status"] != got["status"]:
-            return f"step {number}: status `{want['status']}` is recorded, `{got['status']}` given"
-        if want.get("allocations") != got.get("allocations"):
-            return f"step {number}: other devices or fields are recorded"
-    return None
-
-
 def replay_allocation(
     case: Case,
     expressions: ExpressionsFactory,

@@ -1,6 +1,6 @@
 """Recorded write requests answered again: kind ``validation`` of the conformance data."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from msgspec import structs
@@ -158,77 +158,3 @@ def _trimmed_pod(stored: dict[str, Json]) -> dict[str, Json]:
     trimmed = {name: stored[name] for name in ("apiVersion", "kind", "metadata")} | {"spec": spec}
     status = {name: entry for name, entry in stored["status"].items() if name in _POD_STATUS}
     return {**trimmed, "status": status} if status else trimmed
-
-
-def validation_difference(case: Mapping[str, Json], answer: Mapping[str, Json]) -> str | None:
-    """The first thing in which an answer differs from what was recorded, for people; None if nothing does."""
-    want = case["want"]
-    if want["accepted"] != answer["accepted"]:
-        return (
-            f"accepted: recorded {want['accepted']}, answered {answer['accepted']} {_summary(want)} {_summary(answer)}"
-        )
-    if not want["accepted"]:
-        if want["reason"] != answer["reason"]:
-            return f"reason: recorded {want['reason']}, answered {answer['reason']} {_summary(answer)}"
-        recorded, answered = _pairs(want), _pairs(answer)
-        missing, extra = sorted(recorded - answered), sorted(answered - recorded)
-        return f"causes: missing {missing}, not recorded {extra}" if missing or extra else None
-    for name in ("stored", "storedAsV1"):
-        if name in want:
-            place = _first_difference(_compared(want[name]), _compared(answer.get(name)), name)
-            if place is not None:
-                return place
-    return None
-
-
-def _summary(answer: Mapping[str, Json]) -> str:
-    causes = [f"{cause['field']}: {cause['message'][:100]}" for cause in answer.get("causes", [])]
-    return "; ".join(causes) or str(answer.get("message", ""))
-
-
-def _pairs(answer: Mapping[str, Json]) -> set[tuple[str, str]]:
-    return {(cause["field"], cause["type"]) for cause in answer.get("causes", [])}
-
-
-_GROUP_PARTS = {
-    "PodGroup": (("spec", "resourceClaims"), ("status", "resourceClaimStatuses")),
-    "Workload": (("spec", "podGroupTemplates"),),
-}
-
-
-def _compared(stored: Json) -> Json:
-    """The part of a stored object that the comparison is about."""
-    parts = _GROUP_PARTS.get(str(stored.get("kind"))) if isinstance(stored, dict) else None
-    if parts is None:
-        return stored
-    chosen = {".".join(path): (stored.get(path[0]) or {}).get(path[1]) for path in parts}
-    templates = chosen.get("spec.podGroupTemplates")
-    if templates is not None:
-        chosen["spec.podGroupTemplates"] = [template.get("resourceClaims") for template in templates]
-    return chosen
-
-
-def _first_difference(want: Json, answer: Json, path: str) -> str | None:
-    if isinstance(want, dict) and isinstance(answer, dict):
-        return next(_differences(want, answer, path), None)
-    if isinstance(want, list) and isinstance(answer, list) and len(want) == len(answer):
-        places = (
-            _first_difference(one, two, f"{path}[{index}]")
-            for index, (one, two) in enumerate(zip(want, answer, strict=True))
-        )
-        return next((place for place in places if place is not None), None)
-    same = want == answer and isinstance(want, bool) == isinstance(answer, bool)
-    return None if same else f"{path}: recorded {want!r}, answered {answer!r}"
-
-
-def _differences(want: dict[str, Json], answer: dict[str, Json], path: str) -> Iterator[str]:
-    """Members that differ; one that is null counts as absent."""
-    for name in sorted({*want, *answer}):
-        one, two = want.get(name), answer.get(name)
-        if one is None or two is None:
-            if one is not two:
-                yield f"{path}.{name}: recorded {one!r}, answered {two!r}"
-        else:
-            place = _first_difference(one, two, f"{path}.{name}")
-            if place is not None:
-                yield place
