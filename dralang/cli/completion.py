@@ -92,7 +92,7 @@ _ZSH_ARGUMENTS = {
     "spec": "\"1:file:_files -g '*.dra(-.)'\"",
     "files": '"*:file:_files"',
     "folder": '"1:folder:_files -/"',
-    "code": "\"*:code:(${(f)$(dralang explain 2>/dev/null | cut -d ' ' -f 1)})\"",
+    "code": "\"*:code:($(dralang explain 2>/dev/null | cut -d ' ' -f 1))\"",
     "shell": f'"1:shell:({" ".join(SHELLS)})"',
 }
 
