@@ -1,0 +1,56 @@
+"""Every spec of the project passes, is written in the one way to write it, and says what it shows."""
+
+from pathlib import Path
+
+import pytest
+
+from dralang.check.analysis import Analyzer
+from dralang.diagnostics.diagnostic import DiagnosticLog
+from dralang.diagnostics.source import SourceFile
+from dralang.formatter.format import format_source
+from dralang.run.player import play
+from dralang.run.workshop import Workshop
+
+ROOT = Path(__file__).resolve().parents[2]
+SPECS = sorted((ROOT / "specs").rglob("*.dra"))
+LIBRARY = sorted((ROOT / "stdlib").rglob("*.dra"))
+WITHOUT_SCENARIOS = {"specs/language/lib/cluster.dra"}
+
+
+def name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", SPECS, ids=name)
+def test_passes(path: Path):
+    analysis = Analyzer().text(path, name(path), path.read_bytes())
+    assert [f"{d.span}: {d.message}" for d in analysis.diagnostics if d.severity in ("error", "warning")] == []
+    assert bool(analysis.scenarios) == (name(path) not in WITHOUT_SCENARIOS)
+    workshop = Workshop()
+    for scenario in analysis.scenarios:
+        result = play(scenario, workshop)
+        assert result.verdict in ("passed", "xfailed"), [
+            (str(failure.span), failure.expected, failure.actual) for failure in result.failures
+        ]
+
+
+@pytest.mark.parametrize("path", SPECS + LIBRARY, ids=name)
+def test_is_formatted(path: Path):
+    text = path.read_text()
+    assert format_source(SourceFile(name(path), text), DiagnosticLog()) == text
+
+
+@pytest.mark.parametrize("example", ["first", "locality", "partitions", "taints"])
+def test_an_example_of_the_language_is_what_it_was(example: str):
+    """These are examples of the language's design; tests of other units hold the same text."""
+    path = ROOT / "specs" / ("first.dra" if example == "first" else f"examples/{example}.dra")
+    assert path.read_bytes() == (ROOT / "tests" / "data" / "examples" / f"{example}.dra").read_bytes()
+
+
+def test_real_objects_of_at_least_eight_drivers():
+    folders = {path.parent.name for path in SPECS if "drivers" in path.parts}
+    using = {
+        path.parent.name for path in SPECS if "drivers" in path.parts and '\nuse "../../manifests/' in path.read_text()
+    }
+    assert folders == using
+    assert len(folders) >= 8
