@@ -14,6 +14,7 @@ from dralang.cluster.errors import ApiError
 from dralang.cluster.timestamps import format_time
 from dralang.run import view
 from dralang.run.simulation import Simulation
+from dralang.run.states import describe_pod
 from dralang.scenario import steps as s
 from dralang.scenario.keys import ObjectKey
 
@@ -92,15 +93,17 @@ def _act(simulation: Simulation, step: s.Act) -> ApiError | str | None:
 
 
 def _act_on(simulation: Simulation, action: str, key: ObjectKey) -> ApiError | str | None:
-    if view.find(simulation, key) is None:
+    found = view.find(simulation, key)
+    if found is None:
         return _missing(key)
     match action:
         case "delete":
             return simulation.delete(view.stored_type(key.kind), key.namespace, key.name)
-        case "finish":
-            return simulation.finish(key.namespace, key.name)
-        case "fail":
-            return simulation.fail(key.namespace, key.name)
+        case "finish" | "fail":
+            if not found.spec.node_name:
+                return f"{describe_pod(simulation, key.name, found)}; only a pod on a node can {action}"
+            end = simulation.finish if action == "finish" else simulation.fail
+            return end(key.namespace, key.name)
         case "cordon":
             return simulation.cordon(key.name)
         case "uncordon":

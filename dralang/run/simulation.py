@@ -21,8 +21,10 @@ from dralang.cluster.journal import Journal, JournalEntry
 from dralang.cluster.store import NAMESPACED, ObjectStore
 from dralang.controllers.controller import Controller
 from dralang.controllers.device_taint_eviction import DeviceTaintEvictionController
+from dralang.controllers.disruption import DisruptionController
 from dralang.controllers.garbage_collector import GarbageCollector
 from dralang.controllers.kubelet import Kubelet
+from dralang.controllers.pod_garbage import PodGarbageCollector
 from dralang.controllers.podgroup_protection import PodGroupProtectionController
 from dralang.controllers.pool_status import PoolStatusController
 from dralang.controllers.resourceclaim import ResourceClaimController
@@ -81,7 +83,13 @@ class Simulation:
         self.claim_controller = ResourceClaimController(self.store, features)
         self.garbage_collector = GarbageCollector(self.store, (Pod, PodGroup))
         self.scheduler = Scheduler(self.store, features, environment.inventories, environment.settings)
-        controllers: list[Controller[Any]] = [self.garbage_collector, self.claim_controller, self.kubelet]
+        controllers: list[Controller[Any]] = [
+            self.garbage_collector,
+            self.claim_controller,
+            self.kubelet,
+            PodGarbageCollector(self.store),
+            DisruptionController(self.store),
+        ]
         if features.enabled("DRADeviceTaints"):
             protects = features.version not in ("1.34", "1.35", "1.36", "1.37")
             controllers.append(DeviceTaintEvictionController(self.store, features, empty_effect_protects=protects))

@@ -188,6 +188,11 @@ FAILING = {
     "never": ("never a is failed\ncreate a\nfail a\nexpect a is failed", 1, "a has failed"),
     "witness": ("witness a is failed\ncreate a\nexpect a runs", 1, "a runs"),
     "finishing a pod that does not exist": ("finish a\nexpect a is gone", 1, "there is no Pod a"),
+    "finishing a pod that has no node": (
+        "cordon worker-1\ncreate a\nfinish a\nexpect a is succeeded",
+        3,
+        "only a pod on a node can finish",
+    ),
     "creating twice": ("create a\ncreate a\nexpect a runs", 2, "AlreadyExists"),
     "time that has passed": (
         "create big\ndelete big\nwithin 1m expect big is gone\nat 5s expect big is gone",
