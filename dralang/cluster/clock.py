@@ -125,26 +125,34 @@ class EventQueue:
         return self._heap[0][0] if self._heap else None
 
     def run_next(self) -> bool:
-        """Run the next entry; return whether one was actually run (one of a paused component is only put aside)."""
+        """Run the next entry; return whether one was actually run, and not only a cancelled one dropped."""
         timer = heappop(self._heap)[3]
         if timer.state == _DONE:
             return False
         if not timer.far:
             self.near_count -= 1
         self.now = max(self.now, timer.time)
-        parked = self._parked.get(timer.component) if self._parked else None
-        if parked is not None and timer.phase is not Phase.SCENARIO:
-            timer.state = _PARKED
-            parked.append(timer)
-            return False
         timer.state = _DONE
         self.executed += 1
         timer.action(timer.argument)
         return True
 
     def pause(self, component: str) -> None:
-        """From now on nothing that the component has to do happens."""
-        self._parked.setdefault(component, [])
+        """From now on nothing that the component has to do happens, and nobody waits for it."""
+        if component in self._parked:
+            return
+        parked = self._parked[component] = []
+        kept = []
+        for entry in sorted(self._heap):
+            timer = entry[3]
+            if timer.component != component or timer.phase is Phase.SCENARIO or timer.state != _WAITING:
+                kept.append(entry)
+                continue
+            timer.state = _PARKED
+            parked.append(timer)
+            if not timer.far:
+                self.near_count -= 1
+        self._heap = kept
 
     def resume(self, component: str) -> None:
         """Let the component work off, now and in order, what has waited."""

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dralang.api.affinity import PodAffinityTerm, WeightedPodAffinityTerm
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod
+from dralang.cluster.label_selectors import is_empty, label_selector_matches
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind
 from dralang.scheduler.framework import MAX_NODE_SCORE, SKIP, SUCCESS, Code, CycleState, Plugin, StateKey, Status
-from dralang.scheduler.label_selectors import is_empty, label_selector_matches
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
 
 HARD_WEIGHT = 1

@@ -11,12 +11,12 @@ from dralang.api.disruption import PodDisruptionBudget
 from dralang.api.pods import Pod, PodCondition
 from dralang.cluster.clock import Phase
 from dralang.cluster.journal import JournalEntry
+from dralang.cluster.label_selectors import is_empty, label_selector_matches
 from dralang.cluster.store import ObjectStore, with_condition
 from dralang.cluster.timestamps import parse_time
 from dralang.scheduler.binding import Binder
 from dralang.scheduler.cycle import SchedulingAlgorithm
 from dralang.scheduler.framework import SUCCESS, Code, CycleState, NodeStatuses, Plugin, Status, count_reasons
-from dralang.scheduler.label_selectors import is_empty, label_selector_matches
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
 from dralang.scheduler.nominator import PodNominator
 from dralang.scheduler.queue import SchedulingQueue

@@ -51,11 +51,21 @@ def test_a_paused_component_works_off_everything_in_order_when_it_is_resumed():
     assert queue.now == 7
 
 
+def test_nobody_waits_for_what_a_paused_component_would_do_later():
+    queue, log = EventQueue(), []
+    queue.schedule(Phase.CONTROLLER, "slow", log.append, "in half a minute", delay=30_000)
+    assert queue.near_count == 1
+    queue.pause("slow")
+    assert (queue.near_count, queue.next_time()) == (0, None)
+    queue.resume("slow")
+    assert (queue.near_count, queue.next_time()) == (1, 30_000)
+
+
 def test_dropping_a_component_forgets_waiting_and_parked_entries():
     queue, log = EventQueue(), []
     queue.schedule(Phase.CONTROLLER, "gone", log.append, "parked")
     queue.pause("gone")
-    queue.run_next()
+    queue.drop("gone")
     queue.resume("gone")
     queue.schedule(Phase.CONTROLLER, "gone", log.append, "waiting", delay=3)
     queue.drop("gone")

@@ -1,0 +1,63 @@
+"""The pod garbage collector: pods of a node that no longer exists end too.
+
+Source: kubernetes pkg/controller/podgc/gc_controller.go (gcOrphaned).
+"""
+
+from dralang.api.nodes import Node
+from dralang.api.pods import Pod, PodCondition
+from dralang.cluster.store import ObjectStore, WatchEvent, with_condition
+from dralang.controllers.controller import Controller
+
+PERIOD = 20_000
+"""How often it looks, in milliseconds."""
+
+QUARANTINE = 40_000
+"""How long a node has to be missing, in milliseconds."""
+
+
+class PodGarbageCollector(Controller[str]):
+    """Force-deletes orphaned pods; an item is the name of a missing node."""
+
+    name = "pod-garbage-collector"
+
+    def __init__(self, store: ObjectStore) -> None:
+        super().__init__(store)
+        store.subscribe(self.name, self.phase, (Node, Pod), self._on_change)
+
+    def start(self) -> None:
+        """Look at the nodes of all pods."""
+        for pod in self.store.objects(Pod):
+            self._consider(pod.spec.node_name)
+
+    def _on_change(self, event: WatchEvent) -> None:
+        if event.kind is Node:
+            if event.new is None:
+                self._consider(event.old.metadata.name)
+        elif event.new is not None and (event.old is None or event.old.spec.node_name != event.new.spec.node_name):
+            self._consider(event.new.spec.node_name)
+
+    def _consider(self, node: str) -> None:
+        if node and self.store.get(Node, "", node) is None:
+            # Noticed at the next look, in quarantine until after the second one from there.
+            noticed = (self.events.now // PERIOD + 1) * PERIOD
+            self.enqueue(node, noticed + QUARANTINE + PERIOD - self.events.now)
+
+    def sync(self, item: str) -> None:
+        """End the pods of a node that is still missing."""
+        if self.store.get(Node, "", item) is not None:
+            return
+        for pod in self.store.objects(Pod):
+            if pod.spec.node_name != item:
+                continue
+            namespace, name = pod.metadata.namespace, pod.metadata.name
+            if pod.status.phase not in ("Succeeded", "Failed"):
+                condition = PodCondition(
+                    type="DisruptionTarget",
+                    status="True",
+                    reason="DeletionByPodGC",
+                    message="PodGC: node no longer exists",
+                )
+                conditions = with_condition(pod.status.conditions, condition)
+                self.store.patch_status(Pod, namespace, name, phase="Failed", conditions=conditions)
+            self.record("Pod", namespace, name, "DeletionByPodGC", f"deleted: node `{item}` no longer exists", item)
+            self.store.delete(Pod, namespace, name, uid=pod.metadata.uid, grace_seconds=0)
