@@ -255,6 +255,8 @@ class PropositionBuilder:
             way_out = (
                 "`runs on NODE with DEVICES`, `is allocated DEVICES`, `is reserved for PODS`, `is nominated on NODE`"
             )
+            if node.results and node.results[0].device.quoted:
+                way_out = f'a reason is written `because "{node.results[0].device.text}"`'
             self.log.add(problems.wrong_value(f"`is {state}` says nothing more", node.span, way_out))
             return None
         results = [self._result(result, bindings) for result in node.results]
