@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from cli_project import Project
-from cli_specs import PASSING
+from cli_specs import BROKEN, MIXED, PASSING
 
 from dralang import __version__
 from dralang.cli import explain
@@ -201,3 +201,13 @@ def wait_until_it_reads_standard_input(pid: int) -> None:
             return
         time.sleep(0.02)
     raise AssertionError("it never reads")
+
+
+def test_the_same_bytes_whatever_order_python_gives_its_sets(tmp_path: Path):
+    (tmp_path / "a.dra").write_text(MIXED, encoding="utf-8")
+    (tmp_path / "b.dra").write_text(BROKEN, encoding="utf-8")
+    for argv in (["run", "a.dra"], ["check"], ["run", "--format=json", "a.dra"], ["test", "--collect-only"]):
+        first, second = (
+            process(*argv, cwd=tmp_path, env={**ENVIRONMENT, "PYTHONHASHSEED": seed}) for seed in ("1", "2")
+        )
+        assert (first.returncode, first.stdout, first.stderr) == (second.returncode, second.stdout, second.stderr)
