@@ -129,7 +129,8 @@ def _case(line: bytes, name: str, number: int) -> Case | Diagnostic:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
         shown = line.decode("utf-8", "backslashreplace")
-        return _bad_line("this line is not UTF-8", _span(name, number, shown, 0, min(error.start, _SHOWN)))
+        before = len(line[: error.start].decode("utf-8"))
+        return _bad_line("this line is not UTF-8", _span(name, number, shown, before, before + 4))
     try:
         data = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
