@@ -113,7 +113,7 @@ FAILS = {
     "another reason is expected": (30, '  expect serve is pending because "Insufficient cpu"', 30, NOT_ALLOCATED),
     "no reason to wait is expected": (30, "  expect serve runs", 30, NOT_ALLOCATED),
     "nobody finishes": (32, "", 33, NOT_ALLOCATED),
-    "the wrong pod finishes": (32, "  finish serve", 33, "serve has succeeded"),
+    "the wrong pod finishes": (32, "  finish serve", 32, "only a pod on a node can finish"),
     "the pod that finished is expected to run": (
         33,
         "  expect train runs on worker-1 with gpu-0",
