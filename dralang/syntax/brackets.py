@@ -166,11 +166,13 @@ class _Matcher:
 
     def _line(self, index: int, token: Token, indent: int) -> None:
         """A line begins: it may end what is open, or tell where that should have ended."""
-        self._find_head(index, indent)
+        goes_on = index > 0 and self.tokens[index - 1].type not in ("NL", "LBRACE")
+        if not goes_on:
+            self._find_head(index, indent)
         if not self.stack:
             if indent == 0:
                 self.suspect = self.orphan = None
-            elif self.suspect is None and self.file.head is None and self.orphan is None:
+            elif not goes_on and self.suspect is None and self.file.head is None and self.orphan is None:
                 self.orphan = index
             return
         for entry in self.stack:
