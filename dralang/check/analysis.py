@@ -129,8 +129,9 @@ class _FileAnalysis:
                 scenario = self._scenario(node, bindings)
                 if scenario is not None:
                     scenarios.append(scenario)
-        check_references(self.objects.values(), self.known, self.used, self.log)
-        if self.environment.scenarios:
+        check_references(self.objects.values(), self.known, self.used, self.log, self.environment.broken)
+        # What an object with an error uses is not known.
+        if self.environment.scenarios and not self.environment.broken:
             report_unused(self.environment.objects.values(), self.used, self.log)
             self._unused_fixtures()
         return tuple(scenarios)
@@ -212,7 +213,7 @@ class _FileAnalysis:
         self.known.update(elaborator.scope.objects)
         self.used.update(elaborator.scope.used)
         own = [item for key, item in elaborator.own.objects.items() if key not in self.environment.objects]
-        check_references(own, elaborator.scope.objects, self.used, self.log)
+        check_references(own, elaborator.scope.objects, self.used, self.log, self.environment.broken)
         return self._assemble(node, title, settings, elaborator)
 
     def _elaborate(self, node: n.Scenario, bindings: Bindings) -> Elaborator:
@@ -232,7 +233,7 @@ class _FileAnalysis:
         return elaborator
 
     def _elaborator(self, node: n.Scenario, log: DiagnosticLog) -> Elaborator:
-        scope = Scope(self.objects.values(), self.environment.aliases, log)
+        scope = Scope(self.objects.values(), self.environment.aliases, log, self.environment.broken)
         return Elaborator(self.environment, scope, log, fuzz=node.fuzz)
 
     def _assemble(self, node: n.Scenario, title: str, settings: Settings, elaborator: Elaborator) -> Scenario:

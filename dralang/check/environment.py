@@ -50,6 +50,8 @@ class Environment:
         self.aliases: dict[str, str] = {}
         self.uses: list[tuple[n.Use, set[ObjectKey], set[str]]] = []
         self.called: set[str] = set()
+        # What is declared and could not be built: not there, but no undefined name either.
+        self.broken: set[str] = set()
 
 
 class EnvironmentReader:
@@ -269,7 +271,9 @@ class Declarer:
         """The new objects of a declaration or call; ``home`` knows the fixtures."""
         if isinstance(item, n.Call):
             return self._call(item, bindings, home)
-        return [declared for declared in self.builder.build(item, bindings) if self._take(declared)]
+        built = self.builder.build(item, bindings)
+        self.into.broken |= self.builder.broken
+        return [declared for declared in built if self._take(declared)]
 
     def _take(self, declared: Declared) -> bool:
         first = self.into.objects.get(declared.key)

@@ -5,6 +5,8 @@ In a block a field is looked up in ``spec`` (template: ``spec.spec``; PriorityCl
 ``metadata`` and ``status`` reach the rest.
 """
 
+from collections.abc import Mapping
+
 from dralang.api.decode import decode
 from dralang.api.kinds import KIND_OF_KEYWORD, KindInfo
 from dralang.api.located import Located
@@ -14,13 +16,22 @@ from dralang.check.expand import Bindings, Name, names
 from dralang.check.parts import ObjectParts
 from dralang.check.sugar import SUGAR_HANDLERS
 from dralang.check.values import Converter, misplaced_sugar
+from dralang.diagnostics.diagnostic import DiagnosticLog
 from dralang.scenario.keys import ObjectKey
 from dralang.scenario.model import Declared
 from dralang.syntax import nodes as n
 
 
 class ObjectBuilder(Converter):
-    """Builds the objects of declarations."""
+    """Builds the objects of declarations.
+
+    Attributes:
+        broken: names of objects that are declared and could not be built, and of the devices and counter sets in them.
+    """
+
+    def __init__(self, log: DiagnosticLog, *, fuzz: bool = False) -> None:
+        super().__init__(log, fuzz=fuzz)
+        self.broken: set[str] = set()
 
     def build(self, decl: n.Decl, bindings: Bindings, *, own: bool = True) -> list[Declared]:
         """The objects that a declaration stands for: one for each name of its range."""
@@ -41,6 +52,7 @@ class ObjectBuilder(Converter):
         located = parts.assemble(bare, namespace, name.span, decl.span)
         decoded = decode(info.type, located, self.log)
         if decoded is None:
+            self.broken.update((bare, *_names_inside(located)))
             return None
         metadata = located.at(("metadata", "namespace")).value
         if info.namespaced and isinstance(metadata, str):
@@ -75,3 +87,12 @@ class ObjectBuilder(Converter):
                     self.log.add(misplaced_sugar(entry, f"a {decl.kind}"))
                 else:
                     handler(parts, entry)
+
+
+def _names_inside(located: Located) -> list[str]:
+    """The names of a slice's devices and counter sets."""
+    spec = located.at(("spec",)).value
+    members = spec if isinstance(spec, Mapping) else {}
+    lists = [members[field].value for field in ("devices", "sharedCounters") if field in members]
+    found = [entry.at(("name",)).value for entries in lists if isinstance(entries, tuple) for entry in entries]
+    return [name for name in found if isinstance(name, str)]

@@ -1,6 +1,6 @@
 """References between objects: does what they name exist, and what is used at all."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from typing import Final
 
 from dralang.api.deviceclass import DeviceClass
@@ -28,15 +28,19 @@ class Reference:
 
 
 def check_references(
-    objects: Iterable[Declared], known: Iterable[ObjectKey], used: set[ObjectKey], log: DiagnosticLog
+    objects: Iterable[Declared],
+    known: Iterable[ObjectKey],
+    used: set[ObjectKey],
+    log: DiagnosticLog,
+    broken: Set[str] = frozenset(),
 ) -> None:
-    """Report what is named and does not exist; note what is used."""
+    """Report what is named and does not exist; note what is used. What is ``broken`` has an error of its own."""
     by_key = set(known)
     for declared in objects:
         for reference in references(declared):
             if reference.key in by_key:
                 used.add(reference.key)
-            elif reference.key.name not in SYSTEM_PRIORITIES:
+            elif reference.key.name not in SYSTEM_PRIORITIES and reference.key.name not in broken:
                 _report(reference, declared, by_key, log)
         _check_claim_names(declared, log)
 

@@ -1,6 +1,6 @@
 """Names to objects: what a scenario's statements and expectations may speak of."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -46,8 +46,16 @@ def is_glob(name: str) -> bool:
 class Scope:
     """The objects that names may mean. Grows while a scenario is elaborated; owned by that elaboration."""
 
-    def __init__(self, declared: Iterable[Declared], aliases: Mapping[str, str], log: DiagnosticLog) -> None:
+    def __init__(
+        self,
+        declared: Iterable[Declared],
+        aliases: Mapping[str, str],
+        log: DiagnosticLog,
+        broken: Set[str] = frozenset(),
+    ) -> None:
         self.log = log
+        # Declared, but with an error of their own: what speaks of them is no second error.
+        self.broken = broken
         self.aliases = aliases
         self.objects: dict[ObjectKey, Declared | None] = {}
         self.by_name: dict[str, list[ObjectKey]] = {}
@@ -104,7 +112,8 @@ class Scope:
             if key.kind in kinds and (key.namespace == namespace or not key.namespace)
         ]
         if not candidates:
-            self.log.add(self._undefined(text, span, kinds))
+            if name not in self.broken:
+                self.log.add(self._undefined(text, span, kinds))
             return None
         if len(candidates) > 1 and len(kinds) > 1:
             # The likeliest kind is meant where the sentence has a preference; else the author must say.
@@ -175,6 +184,8 @@ class Scope:
             shortest = sorted(_shortest_suffix(full, matching) for full in matching)
             self.log.add(problems.ambiguous(text, span, shortest))
             return None
+        if last in self.broken:
+            return None
         known = [*self.devices, *(full.split("/", 1)[1] for group in self.devices.values() for full in group)]
         self.log.add(
             problems.undefined("device", text, span, known, way_out="no slice of this file has a device of that name")
@@ -185,6 +196,8 @@ class Scope:
         """A counter set by its name."""
         if text in self.counters:
             return text
+        if text in self.broken:
+            return None
         self.log.add(problems.undefined("counter set", text, span, self.counters, way_out="no slice declares it"))
         return None
 
