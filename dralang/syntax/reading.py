@@ -6,6 +6,7 @@ So a fault never hides another one in another statement, and no item is lost to 
 """
 
 import codecs
+import re
 from typing import Final
 
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
@@ -22,6 +23,8 @@ _OTHER_ENCODINGS: Final = (
     (codecs.BOM_UTF16_LE, "UTF-16"),
     (codecs.BOM_UTF16_BE, "UTF-16"),
 )
+
+_UNMARKED_UTF_16 = re.compile(rb"(?:[\t-~]\0){2}|(?:\0[\t-~]){2}")
 
 
 def parse(source: SourceFile, log: DiagnosticLog) -> File:
@@ -54,7 +57,7 @@ def decode_source(
         log.add(_too_large(name, len(data), max_bytes))
         return None
     encoding = next((known for mark, known in _OTHER_ENCODINGS if data.startswith(mark)), None)
-    if encoding is None and b"\0" in data[:4] and not data.startswith(b"\0\0\0\0"):
+    if encoding is None and _UNMARKED_UTF_16.match(data) is not None:
         encoding = "UTF-16"
     if encoding is not None:
         log.add(_not_text(name, data, 0, f"this is {encoding}, not UTF-8"))

@@ -113,7 +113,7 @@ NOT_TEXT = {
     "an encoded surrogate": (b"node \xed\xa0\x80", "byte 5 (0xED)", 1, 6),
     "NUL": ("node ä\nnode \0b\n".encode(), "byte 13 is NUL", 2, 6),
     "only NULs": (b"\0" * 100, "byte 0 is NUL", 1, 1),
-    "gzip": (b"\x1f\x8b\x08\x00\x00\x00", "UTF-16", 1, 1),
+    "gzip": (b"\x1f\x8b\x08\x00\x00\x00", "byte 1 (0x8B) is not UTF-8", 1, 2),
 }
 
 
