@@ -17,6 +17,7 @@ from msgspec import Struct
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import SourceFile, Span
 from dralang.syntax.characters import FOREIGN_COMMENT, FOREIGN_STRING, printable, unexpected_character
+from dralang.syntax.vocabulary import DECLARATIONS
 
 MAX_NESTING: Final = 64
 MAX_LEXICAL_ERRORS: Final = 50
@@ -61,10 +62,9 @@ _LONE_RETURN = re.compile(r"\r(?!\n)")
 # An item at the start of a line, or a last line that needs CEL after it: no CEL holds that, so the backtick that was to
 # end it is missing.
 _ITEM_AT_LINE_START = re.compile(
-    r"^(?:(?:scenario|fuzz|use)[ \t]+\""
-    r"|(?:kubernetes|gates|quirks|use|fixture|node|slice|class|claim|template|pod|priority|taintrule|podgroup|workload|pdb"
-    r"|namespace|poolrequest)"
-    r"[ \t]+[\w$\"{-])",
+    r"^(?:(?:scenario|fuzz|use)[ \t]+\"|(?:kubernetes|gates|quirks|use|fixture|"
+    + "|".join(DECLARATIONS)
+    + r")[ \t]+[\w$\"{-])",
     re.M,
 )
 _WANTS_CEL = re.compile(r"(?:\b(?:where|expect|always|never|witness)|derive\s+\S+\s+=|[\w.-]:)\s*\Z")
