@@ -17,7 +17,7 @@ from dralang.allocator.state import AllocatedState
 from dralang.api.nodes import Node
 from dralang.api.resourceclaim import ResourceClaim
 
-DEFAULT_BUDGET = 300_000
+DEFAULT_BUDGET = 100_000
 """Steps of the search before it gives up."""
 _REMEMBERED = 64
 """Outcomes that a node remembers."""

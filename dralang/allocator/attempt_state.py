@@ -142,6 +142,10 @@ class AttemptState:
         for states in self._constraints:
             self.remembers = self.remembers or any(state.remembers for state in states)
 
+    def fresh(self) -> "AttemptState":
+        """The state in which nothing is taken yet."""
+        return type(self)(self._inventory, self._allocated, self.node, self.claims)
+
     def allocations(self, pool: Pool) -> PoolAllocations:
         """What is in use in a pool since before the attempt."""
         return self._allocated.pool(pool.id)

@@ -282,6 +282,11 @@ class Inventory:
         """The pools with a slice for the node or for nodes in general, sorted by driver and name."""
         return sorted(self._groups_for(node.metadata.name), key=lambda group: group.id)
 
+    def nodes_of(self, pool: PoolId) -> frozenset[str]:
+        """The nodes for which that pool has slices; an empty name stands for nodes in general."""
+        group = self._groups.get(pool)
+        return frozenset() if group is None else group.nodes
+
     def slices(self) -> list[ResourceSlice]:
         """All slices, in listing order."""
         placed = [entry for group in self._groups.values() for entry in group.placed]

@@ -14,6 +14,7 @@ Source: k8s.io/dynamic-resource-allocation structured/internal/experimental allo
 from collections.abc import Sequence
 
 from dralang.allocator.attempt_state import AttemptState, Placement
+from dralang.allocator.bounds import Bounds
 from dralang.allocator.hazards import Hazards
 from dralang.allocator.inventory import Candidate
 from dralang.allocator.requests import RESULTS_LIMIT, AttemptError, Slot, Step
@@ -22,6 +23,10 @@ from dralang.allocator.symmetry import Symmetry
 
 _EFFORT_BEFORE_SYMMETRY = 24
 """Failures before it pays to find out which devices are interchangeable."""
+_EFFORT_BEFORE_PROBE = 400
+"""Failures before it pays to ask whether part of the claims is impossible by itself."""
+_PROBE_BUDGET = 2_000
+"""Steps of such a question."""
 
 
 class BudgetError(Exception):
@@ -52,10 +57,11 @@ class _Device:
         placement: the device chosen at the moment.
         blame: the levels to blame for the candidates that failed so far.
         failed: the kinds of devices that cannot be part of the request any more, with the levels to blame.
+        taken: the kinds of devices that an earlier level has, with those levels.
         key: what the state was like before the request, if that is of use.
     """
 
-    __slots__ = ("blame", "cursor", "failed", "index", "key", "placement", "slot", "step")
+    __slots__ = ("blame", "cursor", "failed", "index", "key", "placement", "slot", "step", "taken")
 
     def __init__(
         self, step: int, slot: Slot, index: int, cursor: int, blame: int, failed: dict[int, int], key: object
@@ -68,6 +74,7 @@ class _Device:
         self.cursor = cursor
         self.placement: Placement | None = None
         self.blame = blame
+        self.taken: dict[int, int] = {}
 
 
 _Next = tuple[int, Slot | None, int, int]
@@ -77,17 +84,19 @@ _Next = tuple[int, Slot | None, int, int]
 class Search:
     """One attempt on one node. Owns and changes its state; used once."""
 
-    def __init__(self, steps: Sequence[Step], state: AttemptState, budget: int) -> None:
+    def __init__(self, steps: Sequence[Step], state: AttemptState, budget: int, *, probes: bool = True) -> None:
         self._steps = steps
         self._state = state
         self._budget = budget
+        self._probe_at = _EFFORT_BEFORE_PROBE if probes else None
         self._stack: list[_Alternatives | _Device] = []
         self._hazards = Hazards(steps, state)
         self._combinations = not state.rules.any_order
         self._symmetry: Symmetry | None = None
+        self._bounds: Bounds | None = None
         self._effort = 0
-        self._dead: set[object] = set()
-        """States from which the rest cannot be served."""
+        self._dead: dict[object, bool] = {}
+        """States from which the rest cannot be served, and whether that is the claim's own fault."""
         self.entries = 0
         """Entries into the recursion, as upstream's tests count them."""
 
@@ -103,6 +112,10 @@ class Search:
             if following[0] == len(self._steps):
                 return True
             following = self._descend(following)
+            if self._probe_at is not None and self._effort > self._probe_at:
+                self._probe_at = None
+                if self._is_impossible():
+                    return False
         return False
 
     def picks(self) -> list[list[Pick]]:
@@ -133,9 +146,14 @@ class Search:
         blame = 0
         key: object = None
         if slot is None:
+            short = self._shortage(number)
+            if short is not None:
+                return self._retreat(number, short, exceeded=False)
             key = self._key(number, step.claim)
             if key is not None and key in self._dead:
-                return self._retreat(number, (1 << depth) - 1, exceeded=False)
+                whole = (1 << depth) - 1
+                own = self._dead[key]
+                return self._retreat(number, whole & ~self._before_claim(step.claim) if own else whole, exceeded=False)
             if step.group.is_list:
                 self._stack.append(_Alternatives(number, key))
                 return self._retreat(number, 0, exceeded=False, fresh=True)
@@ -166,10 +184,20 @@ class Search:
             self._symmetry = Symmetry(self._steps, self._state)
         if not self._symmetry.usable:
             return None
-        placements = [
-            level.placement for level in self._stack if isinstance(level, _Device) and level.placement is not None
-        ]
-        return self._symmetry.key(number, claim, placements)
+        return self._symmetry.key(number, claim, self._placements())
+
+    def _shortage(self, number: int) -> int | None:
+        """The levels to blame if there are not devices enough for the requests that are left, else None."""
+        if self._effort < _EFFORT_BEFORE_SYMMETRY or self._state.remembers:
+            return None
+        if not self._hazards.none(number, len(self._steps) - 1):
+            return None
+        if self._bounds is None:
+            self._bounds = Bounds(self._steps, self._state)
+        return self._bounds.blame(number, self._placements())
+
+    def _placements(self) -> list[Placement]:
+        return [level.placement for level in self._stack if isinstance(level, _Device) and level.placement is not None]
 
     def _advance(self, level: _Device) -> _Next | None:
         """Choose the next device that can be taken at a level; None if there is none left."""
@@ -189,6 +217,7 @@ class Search:
         while True:
             candidate = candidates.at(level.cursor)
             if candidate is None:
+                self._blame_takers(level)
                 return None
             level.cursor += 1
             if candidate.stop is not None:
@@ -200,9 +229,20 @@ class Search:
             level.placement = state.place(slot, claim, candidate, depth, level.index)
             if level.placement is not None:
                 return level.step, slot, level.index + 1, level.cursor if self._combinations else 0
-            level.blame |= state.blame
             self._effort += 1
+            if state.refusal == "taken" and self._symmetry is not None and self._symmetry.usable:
+                kind = self._symmetry.kind(candidate)
+                level.taken[kind] = level.taken.get(kind, 0) | state.blame
+                continue
+            level.blame |= state.blame
             self._note_failure(level, candidate, state.blame)
+
+    def _blame_takers(self, level: _Device) -> None:
+        """Blame the levels that have devices the request could use, unless a free one like them has failed anyway."""
+        for kind, mask in level.taken.items():
+            other = level.failed.get(kind)
+            fewer = other is not None and (other & ~level.blame).bit_count() < (mask & ~level.blame).bit_count()
+            level.blame |= other if other is not None and fewer else mask
 
     def _is_hopeless(self, level: _Device, candidate: Candidate) -> bool:
         """Whether a device like this one has failed at this place."""
@@ -257,7 +297,7 @@ class Search:
             if not jump:
                 blame = level.blame
             if level.key is not None and not exceeded:
-                self._dead.add(level.key)
+                self._dead[level.key] = not blame & self._before_claim(step.claim)
         if exceeded and claim == 0:
             # Only where an alternative goes on as another one can the smallest choice be too large.
             raise AttemptError("allocation max size exceeded")
@@ -286,6 +326,32 @@ class Search:
             return None
         self._note_failure(level, placement.candidate, blame)
         return self._advance(level)
+
+    def _is_impossible(self) -> bool:
+        """Whether the claims from some claim on, or a claim by itself, cannot be served even with nothing taken."""
+        last = len(self._steps) - 1
+        if self._state.remembers or not self._hazards.none(0, last):
+            return False
+        claims = sorted({step.claim for step in self._steps})
+        parts = [[step for step in self._steps if step.claim == claim] for claim in claims]
+        parts += [[step for step in self._steps if step.claim >= claim] for claim in reversed(claims[1:-1])]
+        for part in parts:
+            if len(part) == len(self._steps):
+                continue
+            try:
+                if not Search(part, self._state.fresh(), _PROBE_BUDGET, probes=False).run():
+                    return True
+            except BudgetError:
+                continue
+        return False
+
+    def _before_claim(self, claim: int) -> int:
+        """The levels of earlier claims."""
+        result = 0
+        for depth, level in enumerate(self._stack):
+            if self._steps[level.step].claim < claim:
+                result |= 1 << depth
+        return result
 
     def _choices_of(self, claim: int) -> int:
         """The levels at which alternatives of a claim were chosen."""
