@@ -158,7 +158,7 @@ def _exact(item: ExactDeviceRequest | DeviceSubRequest, depth: int) -> n.ExactSp
         *lines("derivedAttributes", item.derived_attributes, derive, depth + 1),
     ]
     short = [entry for entry in selectors if isinstance(entry, n.Where)]
-    if len(short) != 1 or len(selectors) != 1:
+    if len(short) != 1 or len(selectors) != 1 or "\n" in short[0].expression.text:
         body, short = [*selectors, *body], []
     return n.ExactSpec(NOWHERE, count, words.name(item.device_class_name), tuple(short), block(body) if body else None)
 

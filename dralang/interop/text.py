@@ -24,5 +24,13 @@ def write_declarations(objects: Sequence[ApiType]) -> str:
 
 
 def format_declarations(declarations: Sequence[n.Decl]) -> str:
-    """The text of declarations that no author has written."""
-    return format_file(n.File(NOWHERE, SourceFile("", ""), tuple(declarations), ()))
+    """The text of declarations that no author has written; what has several lines stands apart."""
+    lines: list[str] = []
+    before = ""
+    for declaration in declarations:
+        text = format_file(n.File(NOWHERE, SourceFile("", ""), (declaration,), ()))
+        if lines and (declaration.kind != before or "\n" in lines[-1][:-1] or "\n" in text[:-1]):
+            lines.append("\n")
+        lines.append(text)
+        before = declaration.kind
+    return "".join(lines)

@@ -46,6 +46,7 @@ class _Frame(Struct):
     entries: dict[str, Located] | None
     key: str | None = None
     key_span: Span | None = None
+    merges: bool = False
     merged: list[Located] | None = None
     size: int = 1
 
@@ -189,6 +190,7 @@ class _Reader:
             )
         frame.key = key
         frame.key_span = span
+        frame.merges = key == "<<" and event.implicit[0]
 
     def _alias(self, event: Any) -> None:
         found = self.anchors.get(event.anchor)
@@ -234,7 +236,7 @@ class _Reader:
             return
         assert frame.entries is not None
         assert frame.key is not None
-        if frame.key == "<<" and isinstance(located.value, dict | tuple):
+        if frame.merges and isinstance(located.value, dict | tuple):
             many = located.value if isinstance(located.value, tuple) else (located,)
             frame.merged = [*(frame.merged or ()), *many]
         else:

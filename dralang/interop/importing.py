@@ -1,0 +1,219 @@
+"""Manifests and cluster dumps to the text of a `.dra` file.
+
+What is kept: every field of every object of a kind that is modelled, status included, in the current version of its
+API. What is left out, and counted: objects of other kinds; ``managedFields`` and kubectl's copy of the last applied
+object, which say who wrote what and are read by no rule.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from dralang.api.base import ApiType
+from dralang.api.conversion import to_current
+from dralang.api.decode import decode, path_text
+from dralang.api.kinds import KIND_OF_TYPE, type_in_version
+from dralang.api.located import Located
+from dralang.api.meta import ObjectMeta
+from dralang.check import problems
+from dralang.check.scope import spoken_kind
+from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
+from dralang.diagnostics.source import SourceFile, Span
+from dralang.interop.reify import ordered, pool_sizes, reify
+from dralang.interop.text import format_declarations
+from dralang.interop.words import CannotWriteError
+from dralang.manifest.objects import ManifestObject, read_manifest
+from dralang.scenario.keys import ObjectKey
+from dralang.syntax import nodes as n
+from dralang.syntax.reading import MAX_SOURCE_BYTES
+
+LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+
+# What Helm itself provides; other templates are recognised by not being YAML.
+_HELM = re.compile(r"\{\{-?\s*(?:\(?\s*(?:include|template|toYaml|tpl)\b|if\b|range\b|with\b|define\b|end\b|[^}\n]*(?<![\w)])\.(?:Values|Release|Chart|Capabilities)\b)[^}\n]*")
+_ANY_TEMPLATE = re.compile(r"\{\{-?[^}\n]*")
+_MAKES_PODS: Final = frozenset(
+    {"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController"}
+)
+
+
+class Imported(Struct, frozen=True):
+    """What an import comes to.
+
+    Attributes:
+        text: a `.dra` file.
+        count: how many objects it declares.
+        notes: what was left out, one line each.
+    """
+
+    text: str
+    count: int
+    notes: tuple[str, ...]
+
+
+class _Found(Struct, frozen=True):
+    """An object and where it was read; private to this module."""
+
+    value: Any
+    located: Located
+    span: Span
+
+
+def import_manifests(
+    sources: Sequence[SourceFile], log: DiagnosticLog, *, keep_managed_fields: bool = False
+) -> Imported | None:
+    """The declarations of all objects of some YAML or JSON texts; None after an error.
+
+    Diagnostics: those of ``read_manifest`` and ``decode``; DRA0202 two different objects of one name, DRA0405 an object
+    without a name, DRA0409 a template, DRA0410 something that a declaration cannot hold.
+    """
+    objects: dict[ObjectKey, _Found] = {}
+    foreign: Counter[str] = Counter()
+    older: Counter[str] = Counter()
+    for source in sources:
+        for found, kinds in _read(source, log):
+            foreign.update(kinds)
+            if found is not None:
+                _take(found, objects, older, log)
+    if log.has_errors:
+        return None
+    kept, notes = _without_bookkeeping([found.value for found in objects.values()], keep=keep_managed_fields)
+    by_identity = {id(value): found for value, found in zip(kept, objects.values(), strict=True)}
+    sizes = pool_sizes(kept)
+    declarations: list[n.Decl] = []
+    for value in ordered(kept):
+        try:
+            declarations.append(reify(value, sizes))
+        except CannotWriteError as error:
+            log.add(_cannot_write(error, by_identity[id(value)]))
+    if log.has_errors:
+        return None
+    notes = [*_versions(older), *_foreign(foreign), *notes]
+    head = "".join([f"# {note}\n" for note in [_title(sources), *notes]])
+    text = f"{head}\n{format_declarations(declarations)}" if declarations else head
+    if len(text) > MAX_SOURCE_BYTES:
+        notes.append(f"this is more than the {MAX_SOURCE_BYTES:,} bytes that a spec may have: import less at a time")
+    return Imported(text, len(declarations), tuple(notes))
+
+
+# ---- reading --------------------------------------------------------------------------------------------------------
+
+
+def _read(source: SourceFile, log: DiagnosticLog) -> list[tuple[ManifestObject | None, Mapping[str, int]]]:
+    """The objects of a text, and once the foreign kinds."""
+    template = _HELM.search(source.text) if "{{" in source.text else None
+    own = DiagnosticLog()
+    manifest = None if template is not None else read_manifest(source, own)
+    if template is None and own.has_errors and "{{" in source.text:
+        template = _ANY_TEMPLATE.search(source.text)
+    if template is not None or manifest is None:
+        log.add(_template(source, template))
+        return []
+    log.extend(own.sorted())
+    return [*[(found, {}) for found in manifest.objects], (None, dict(manifest.foreign))]
+
+
+def _template(source: SourceFile, found: re.Match[str] | None) -> Diagnostic:
+    start, end = (0, 0) if found is None else found.span()
+    return Diagnostic(
+        code="DRA0409",
+        message=f"`{source.name}` is a template (Helm), not a manifest",
+        span=Span(source, start, end),
+        help="render it first: `helm template RELEASE CHART | dralang import -`",
+    )
+
+
+def _take(
+    found: ManifestObject, objects: dict[ObjectKey, _Found], older: Counter[str], log: DiagnosticLog
+) -> None:
+    info = found.info
+    decoded = decode(type_in_version(info, found.version), found.located, log)
+    if decoded is None:
+        return
+    value: Any = to_current(decoded)
+    meta: ObjectMeta = value.metadata
+    if not meta.name:
+        way_out = "give it one: only a server makes names from `generateName`" if meta.generate_name else ""
+        message = f"this {info.name} has no `metadata.name`"
+        log.add(Diagnostic(code="DRA0405", message=message, span=found.located.span, help=way_out))
+        return
+    name = found.located.at(("metadata", "name")).span
+    key = ObjectKey(info.name, (meta.namespace or "default") if info.namespaced else "", meta.name)
+    first = objects.setdefault(key, _Found(value, found.located, name))
+    # Dumps of several kinds overlap, and manifests repeat what they share.
+    if first.span != name and first.value != value:
+        log.add(problems.duplicate(spoken_kind(info.name), meta.name, name, first.span))
+    if found.version != info.versions[0]:
+        older[f"{info.in_version(found.version)} {info.name}"] += 1
+
+
+def _cannot_write(error: CannotWriteError, found: _Found) -> Diagnostic:
+    at = found.located.at(error.path)
+    where = path_text(error.path)
+    return Diagnostic(code="DRA0410", message=f"`{where}` cannot be written: {error.message}", span=at.span)
+
+
+# ---- what is left out -----------------------------------------------------------------------------------------------
+
+
+def _without_bookkeeping(objects: list[Any], *, keep: bool) -> tuple[list[Any], list[str]]:
+    """Objects without what tools note about their own writes, and how many had it."""
+    result: list[ApiType] = []
+    managed = applied = 0
+    for value in objects:
+        meta: ObjectMeta = value.metadata
+        has_managed, has_applied = bool(meta.managed_fields) and not keep, LAST_APPLIED in meta.annotations
+        managed += has_managed
+        applied += has_applied
+        if has_managed or has_applied:
+            annotations = {key: text for key, text in meta.annotations.items() if key != LAST_APPLIED}
+            fields = () if has_managed else meta.managed_fields
+            value = replace(value, metadata=replace(meta, annotations=annotations, managed_fields=fields))
+        result.append(value)
+    notes = []
+    if managed:
+        notes.append(f"left out: the `managedFields` of {_counted(managed, 'object')}")
+    if applied:
+        notes.append(f"left out: the annotation `{LAST_APPLIED}` of {_counted(applied, 'object')}")
+    return result, notes
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _versions(older: Counter[str]) -> list[str]:
+    return [f"converted to the current version: {_listed(older)}"] if older else []
+
+
+def _foreign(foreign: Counter[str]) -> list[str]:
+    if not foreign:
+        return []
+    makes = [kind for kind in sorted(foreign) if kind in _MAKES_PODS]
+    more = f" (nothing makes pods of a {makes[0]} here: declare them)" if makes else ""
+    return [f"not modelled and left out: {_listed(foreign)}{more}"]
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join([f"{count:,} {_printable(what)}" for what, count in sorted(counts.items())])
+
+
+def _printable(text: str) -> str:
+    """A kind as somebody has written it: on one line, and not too much of it."""
+    shown = "".join([letter if letter.isprintable() else "?" for letter in text])
+    return shown if len(shown) <= 80 else shown[:77] + "..."
+
+
+def _title(sources: Sequence[SourceFile]) -> str:
+    names = [_printable(source.name) for source in sources]
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"imported from {', '.join(names[:5])}{more}"
+
+
+def kind_counts(objects: Sequence[ApiType]) -> Mapping[str, int]:
+    """How many objects there are of each kind."""
+    return Counter([KIND_OF_TYPE[type(value)].name for value in objects])
