@@ -1,6 +1,9 @@
 """Options of the whole suite. The file also puts this folder on the import path, so that all tests share `builders`."""
 
+from pathlib import Path
+
 import pytest
+from cli_project import Project
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -16,3 +19,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def update_golden(request: pytest.FixtureRequest) -> bool:
     """Whether golden results are to be written instead of compared."""
     return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """An empty project folder, which is the working directory."""
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return Project(tmp_path)

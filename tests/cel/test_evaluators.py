@@ -8,7 +8,7 @@ import pytest
 from counts import count
 from hypothesis import HealthCheck, given, settings
 
-from cel.strategies import devices, selectors
+from cel_strategies import devices, selectors
 from dralang.api.expressions import ExpressionError
 from dralang.cel.environment import Environment
 from dralang.cel.evaluate import EvaluationError, as_bool, interpret, measured_cost
@@ -101,7 +101,7 @@ def test_cel_python_is_a_judge_of_most_recorded_expressions():
 
 
 def test_cel_python_answers_the_recorded_expressions_as_kubernetes_does():
-    known = {}
+    known: dict = {}
     wrong = {}
     for case in vectors():
         environment = environment_of(case)
