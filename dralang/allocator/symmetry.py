@@ -14,6 +14,7 @@ from dralang.allocator.attributes import DerivedAttributeError, attribute_for
 from dralang.allocator.capacity import amounts_for
 from dralang.allocator.constraints import UnsupportedValueError, constraint_state
 from dralang.allocator.inventory import Candidate
+from dralang.allocator.prepared import SliceDevice
 from dralang.allocator.requests import Slot, Step
 
 
@@ -53,18 +54,19 @@ class Symmetry:
         """
         state = self._state
         dedicated: list[tuple[int, bool, int]] = []
-        shared: list[tuple[int, int]] = []
+        shared: dict[SliceDevice, tuple[int, object]] = {}
         for placement in placements:
             device = placement.candidate.device
             if device.shareable:
-                shared.append((id(device), id(placement.amounts)))
+                shared[device] = (self.kind(placement.candidate), state.consumed_by_shares(device))
             elif placement.plan.admin:
                 dedicated.append((id(device), True, placement.claim))
             else:
                 dedicated.append((self.kind(placement.candidate), False, 0))
         dedicated.sort()
-        shared.sort()
-        return step, tuple(dedicated), tuple(shared), state.results[claim], state.constraint_key(claim)
+        # Only how much each device gives away counts, so the order must not: a sorted list of equal things is equal.
+        shares = tuple(sorted(shared.values(), key=repr))
+        return step, tuple(dedicated), shares, state.results[claim], state.constraint_key(claim)
 
     def _order_matters(self) -> bool:
         """A list among scalars under distinctAttribute is accepted first and refused later."""
