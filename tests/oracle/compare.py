@@ -7,12 +7,13 @@ import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
 
-from oracle import FOLDER, Oracle, build, difference, shrunk  # noqa: E402 - the path has to be set first
-from problems import random_problem  # noqa: E402
+from oracle import FOLDER, Json, Oracle, build, difference, shrunk  # noqa: E402 - the path has to be set first
+from problems import random_problem, tight_problem  # noqa: E402
 
 
 def main() -> int:
@@ -20,20 +21,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("number", type=int, help="how many problems")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--tight", action="store_true", help="long searches instead of every feature")
     parser.add_argument("--program", type=Path, help="the built oracle; built anew if not given")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         program = options.program or build(Path(folder))
         with Oracle(program) as oracle:
-            found = _compare(oracle, options.seed, options.number)
+            found = _compare(oracle, options.seed, options.number, tight_problem if options.tight else random_problem)
     sys.stdout.write(f"{options.number} problems, {found} differences\n")
     return 1 if found else 0
 
 
-def _compare(oracle: Oracle, seed: int, number: int) -> int:
+def _compare(oracle: Oracle, seed: int, number: int, draw: Callable[[int], Json]) -> int:
     found = 0
     for current in range(seed, seed + number):
-        case = random_problem(current)
+        case = draw(current)
         if difference(oracle, case) is None:
             continue
         found += 1

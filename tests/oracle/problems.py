@@ -86,6 +86,85 @@ def random_problem(seed: int) -> Json:
     return draw_problem(RandomChooser(seed), f"random-{seed}")
 
 
+def tight_problem(seed: int) -> Json:
+    """A problem without errors in which many devices are alike and there is hardly enough: a long search."""
+    choose = RandomChooser(seed)
+    gates = dict.fromkeys(GATES, True)
+    gates["DRAListTypeAttributes"] = choose.chance(50)
+    counters = choose.chance(50)
+    shared = choose.chance(30)
+    lists = gates["DRAListTypeAttributes"] and choose.chance(40)
+    devices = []
+    for number in range(choose.number(4, 9)):
+        numa = choose.number(0, 2)
+        attributes: Json = {"numa": {"ints": sorted({numa, choose.number(0, 2)})} if lists else {"int": numa}}
+        attributes["model"] = {"string": choose.pick(("a", "a", "b"))}
+        device: Json = {"name": f"dev-{number}", "attributes": attributes}
+        if shared and choose.chance(60):
+            device |= {"allowMultipleAllocations": True, "capacity": {"mem": {"value": choose.pick(("2", "3"))}}}
+        if counters and choose.chance(80):
+            device["consumesCounters"] = [
+                {"counterSet": "cs-0", "counters": {"mem": {"value": str(choose.number(1, 3))}}}
+            ]
+            if choose.chance(20):
+                device["consumesCounters"][0]["compatibilityGroups"] = choose.pick((["g"], ["h"], ["g", "h"]))
+        devices.append(device)
+    pool = {"name": "pool-0", "generation": 1, "resourceSliceCount": 2 if counters else 1}
+    spec = {"driver": DRIVERS[0], "pool": pool, "nodeName": "node-1"}
+    objects: list[Json] = [_node(choose, "node-1", 0), *_classes(choose)]
+    objects.append({"kind": "ResourceSlice", "metadata": {"name": "s"}, "spec": {**spec, "devices": devices}})
+    if counters:
+        sets = [{"name": "cs-0", "counters": {"mem": {"value": str(choose.number(3, 9))}}}]
+        objects.append({"kind": "ResourceSlice", "metadata": {"name": "c"}, "spec": {**spec, "sharedCounters": sets}})
+    claims = [_tight_claim(choose, number, shared=shared) for number in range(choose.pick((1, 1, 2, 3)))]
+    labels = [f"default/{claim['metadata']['name']}" for claim in claims]
+    return {
+        "kind": "allocation",
+        "id": f"tight-{seed}",
+        "kubernetes": "1.37",
+        "featureGates": gates,
+        "objects": [*objects, *claims],
+        "steps": [{"node": "node-1", "allocate": labels}],
+    }
+
+
+def _tight_claim(choose: Chooser, number: int, *, shared: bool) -> Json:
+    def wish() -> Json:
+        result: Json = {
+            "deviceClassName": "class-any",
+            "allocationMode": "ExactCount",
+            "count": choose.pick((1, 1, 2, 2, 3)),
+        }
+        if choose.chance(5):
+            result = {"deviceClassName": "class-any", "allocationMode": "All"}
+        if choose.chance(25):
+            text = f'device.attributes["{DRIVERS[0]}"].model == "{choose.pick(("a", "b"))}"'
+            result["selectors"] = [{"cel": {"expression": text}}]
+        if shared and choose.chance(50):
+            result["capacity"] = {"requests": {"mem": choose.pick(("1", "2"))}}
+        return result
+
+    requests = []
+    for index in range(choose.number(1, 4)):
+        if choose.chance(30):
+            alternatives = [{"name": f"s{inner}", **wish()} for inner in range(choose.number(2, 3))]
+            requests.append({"name": f"r{index}", "firstAvailable": alternatives})
+        else:
+            requests.append({"name": f"r{index}", "exactly": wish()})
+    constraints = []
+    for _ in range(choose.pick((0, 1, 1, 2))):
+        kind = choose.pick(("matchAttribute", "distinctAttribute"))
+        constraint: Json = {kind: f"{DRIVERS[0]}/{choose.pick(('numa', 'numa', 'model'))}"}
+        if choose.chance(60):
+            constraint["requests"] = sorted({choose.pick(_names(requests)) for _ in range(choose.number(1, 3))})
+        constraints.append(constraint)
+    return {
+        "kind": "ResourceClaim",
+        "metadata": {"name": f"c{number}", "namespace": "default"},
+        "spec": {"devices": {"requests": requests, "constraints": constraints}},
+    }
+
+
 def draw_problem(choose: Chooser, name: str) -> Json:
     """One allocation case, without answers."""
     gates = _gates(choose)
