@@ -83,6 +83,7 @@ class Elaborator:
         self.late_properties: list[tuple[n.Property, Bindings]] = []
         self.created: set[ObjectKey] = set()
         self.created_later: frozenset[ObjectKey] = frozenset()
+        self.published: dict[ObjectKey, Declared] = {}
         self.missing: list[Diagnostic] = []
         self.last_at = 0
         self.timed = 0
@@ -428,16 +429,22 @@ class Elaborator:
             )
             return
         for name in names(node.decl.name, bindings, self.log):
-            before = self.scope.objects.get(ObjectKey("ResourceSlice", "", name.text))
+            key = ObjectKey("ResourceSlice", "", name.text)
+            before = self.published.get(key, self.scope.objects.get(key))
             declared = self.converter.build_one(node.decl, name, base=None if before is None else before.located)
             if declared is None or not isinstance(declared.object, ResourceSlice):
                 continue
-            self.scope.used.add(declared.key)
-            self.scope.add(declared.key, declared)
-            self.own.objects[declared.key] = declared
-            if before is None:
-                self.created.add(declared.key)
-            self.steps.append(s.Publish(node.span, declared.key, declared.object))
+            first = self.scope.objects.get(key)
+            self.scope.used.add(key)
+            self.scope.add(key, declared)
+            self.own.objects[key] = declared
+            self.published[key] = declared
+            if first is None:
+                self.created.add(key)
+            else:
+                # Its devices are known from now on, but the slice begins as it was declared.
+                self.scope.objects[key] = first
+            self.steps.append(s.Publish(node.span, key, declared.object))
 
     def _repeat(self, node: n.Repeat, bindings: Bindings) -> None:
         value = self.converter.resolve(node.count, bindings)

@@ -41,6 +41,11 @@ PASSING = {
         "expect big runs with gpu-1, gpu-2\nexpect b runs with gpu-3\n"
         'expect `slices["gpus"].spec.pool.generation == 2`'
     ),
+    "before it is published again, a slice is as it was declared": (
+        "create a, b, c\nexpect exactly 2 of a, b, c run\nat 1m publish slice gpus { device gpu-[0..2] }\n"
+        "expect a, b, c run\nat 2m publish slice gpus { device gpu-0 }\nexpect a, b, c run\nfinish c\n"
+        "create pod d like a\nexpect d is pending"
+    ),
     "a published slice may lose the device that is in use": (
         "create a\nexpect a runs\npublish slice gpus { device gpu-[1..2] }\nexpect a runs"
     ),
