@@ -18,6 +18,7 @@ MODEL: Final = (
     Option(("--feature-gates",), "switch feature gates, over what the files say: A=true,B=false", "GATES"),
 )
 COMMON: Final = (CONFIG, COLOR, HELP)
+RESOURCE_VERSIONS: Final = ("v1", "v1beta2", "v1beta1")
 
 
 class Command(NamedTuple):
@@ -108,6 +109,35 @@ COMMANDS: Final = (
             Option(("--k8s",), "answer for this version of Kubernetes, whatever the cases say", "VERSION"),
             Option(("--answers",), 'write a line {"id": ..., "answer": ...} for each case', "FILE"),
             Option(("--durations",), "show the N slowest cases; 0 for all", "N"),
+            *COMMON,
+        ),
+    ),
+    Command(
+        "import",
+        "write manifests and cluster dumps as declarations",
+        "files",
+        "FILE... | -",
+        "Reads YAML or JSON (one object or many, lists, dumps of kubectl); writes a `.dra` file to standard output.\n"
+        "Exit code: 0 done; 4 something cannot be read; 5 no object of a kind that is modelled.",
+        (
+            Option(("-o", "--output"), "write to this file instead of standard output", "FILE"),
+            Option(("--keep-managed-fields",), "keep `metadata.managedFields`, which nothing here reads"),
+            COLOR,
+            HELP,
+        ),
+    ),
+    Command(
+        "export",
+        "write declared objects, or those of a scenario, as YAML",
+        "spec",
+        "FILE[::SCENARIO | :LINE]",
+        "Without a scenario: the objects that the file declares and uses. With one: all objects at the end of its\n"
+        "run, or at a time. `-` reads standard input. Exit code: 0 done; 4 something is wrong with the file.",
+        (
+            Option(("--at",), "the time of the scenario, such as `10s`", "TIME"),
+            Option(("--api",), "the version of resource.k8s.io to write (default: v1)", "VERSION", RESOURCE_VERSIONS),
+            Option(("-o", "--output"), "write to this file instead of standard output", "FILE"),
+            *MODEL,
             *COMMON,
         ),
     ),

@@ -149,6 +149,10 @@ def _handler(command: Command) -> Handler:
             from dralang.cli.check import run
         case "fmt":
             from dralang.cli.fmt import run
+        case "import":
+            from dralang.cli.import_ import run
+        case "export":
+            from dralang.cli.export import run
         case "conform":
             from dralang.cli.conform import run
         case "explain":

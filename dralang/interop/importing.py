@@ -16,10 +16,11 @@ from msgspec.structs import replace
 from dralang.api.base import ApiType
 from dralang.api.conversion import to_current
 from dralang.api.decode import decode, path_text
-from dralang.api.kinds import KIND_OF_TYPE, type_in_version
+from dralang.api.kinds import type_in_version
 from dralang.api.located import Located
 from dralang.api.meta import ObjectMeta
 from dralang.check import problems
+from dralang.check.references import SYSTEM_PRIORITIES, references
 from dralang.check.scope import spoken_kind
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import SourceFile, Span
@@ -27,14 +28,18 @@ from dralang.interop.reify import ordered, pool_sizes, reify
 from dralang.interop.text import format_declarations
 from dralang.interop.words import CannotWriteError
 from dralang.manifest.objects import ManifestObject, read_manifest
+from dralang.manifest.versions import lifted
 from dralang.scenario.keys import ObjectKey
+from dralang.scenario.model import Declared
 from dralang.syntax import nodes as n
 from dralang.syntax.reading import MAX_SOURCE_BYTES
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 # What Helm itself provides; other templates are recognised by not being YAML.
-_HELM = re.compile(r"\{\{-?\s*(?:\(?\s*(?:include|template|toYaml|tpl)\b|if\b|range\b|with\b|define\b|end\b|[^}\n]*(?<![\w)])\.(?:Values|Release|Chart|Capabilities)\b)[^}\n]*")
+_HELM = re.compile(
+    r"\{\{-?\s*(?:\(?\s*(?:include|template|toYaml|tpl)\b|if\b|range\b|with\b|define\b|end\b|[^}\n]*(?<![\w)])\.(?:Values|Release|Chart|Capabilities)\b)[^}\n]*"
+)
 _ANY_TEMPLATE = re.compile(r"\{\{-?[^}\n]*")
 _MAKES_PODS: Final = frozenset(
     {"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController"}
@@ -56,7 +61,7 @@ class Imported(Struct, frozen=True):
 
 
 class _Found(Struct, frozen=True):
-    """An object and where it was read; private to this module."""
+    """An object, and where its parts were read; private to this module."""
 
     value: Any
     located: Located
@@ -82,22 +87,30 @@ def import_manifests(
     if log.has_errors:
         return None
     kept, notes = _without_bookkeeping([found.value for found in objects.values()], keep=keep_managed_fields)
-    by_identity = {id(value): found for value, found in zip(kept, objects.values(), strict=True)}
-    sizes = pool_sizes(kept)
-    declarations: list[n.Decl] = []
-    for value in ordered(kept):
-        try:
-            declarations.append(reify(value, sizes))
-        except CannotWriteError as error:
-            log.add(_cannot_write(error, by_identity[id(value)]))
-    if log.has_errors:
+    declarations = _declarations(kept, list(objects.values()), log)
+    if declarations is None:
         return None
-    notes = [*_versions(older), *_foreign(foreign), *notes]
+    notes = [*_versions(older), *_foreign(foreign), *notes, *_missing(objects)]
     head = "".join([f"# {note}\n" for note in [_title(sources), *notes]])
     text = f"{head}\n{format_declarations(declarations)}" if declarations else head
     if len(text) > MAX_SOURCE_BYTES:
         notes.append(f"this is more than the {MAX_SOURCE_BYTES:,} bytes that a spec may have: import less at a time")
     return Imported(text, len(declarations), tuple(notes))
+
+
+def _declarations(values: Sequence[Any], found: Sequence[_Found], log: DiagnosticLog) -> list[n.Decl] | None:
+    """The declarations of values, that were found at these places; None after a diagnostic."""
+    places = {id(value): each for value, each in zip(values, found, strict=True)}
+    sizes = pool_sizes(values)
+    result: list[n.Decl] = []
+    refused = False
+    for value in ordered(values):
+        try:
+            result.append(reify(value, sizes))
+        except CannotWriteError as error:
+            refused = True
+            log.add(_cannot_write(error, places[id(value)]))
+    return None if refused else result
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------
@@ -127,9 +140,7 @@ def _template(source: SourceFile, found: re.Match[str] | None) -> Diagnostic:
     )
 
 
-def _take(
-    found: ManifestObject, objects: dict[ObjectKey, _Found], older: Counter[str], log: DiagnosticLog
-) -> None:
+def _take(found: ManifestObject, objects: dict[ObjectKey, _Found], older: Counter[str], log: DiagnosticLog) -> None:
     info = found.info
     decoded = decode(type_in_version(info, found.version), found.located, log)
     if decoded is None:
@@ -143,7 +154,7 @@ def _take(
         return
     name = found.located.at(("metadata", "name")).span
     key = ObjectKey(info.name, (meta.namespace or "default") if info.namespaced else "", meta.name)
-    first = objects.setdefault(key, _Found(value, found.located, name))
+    first = objects.setdefault(key, _Found(value, lifted(info.name, found.version, found.located), name))
     # Dumps of several kinds overlap, and manifests repeat what they share.
     if first.span != name and first.value != value:
         log.add(problems.duplicate(spoken_kind(info.name), meta.name, name, first.span))
@@ -214,6 +225,15 @@ def _title(sources: Sequence[SourceFile]) -> str:
     return f"imported from {', '.join(names[:5])}{more}"
 
 
-def kind_counts(objects: Sequence[ApiType]) -> Mapping[str, int]:
-    """How many objects there are of each kind."""
-    return Counter([KIND_OF_TYPE[type(value)].name for value in objects])
+def _missing(objects: Mapping[ObjectKey, _Found]) -> list[str]:
+    """What is named and was not there, as far as a spec needs it."""
+    names: dict[str, None] = {}
+    for key, found in objects.items():
+        for reference in references(Declared(key, found.value, found.located, found.span)):
+            if reference.key not in objects and reference.key.name not in SYSTEM_PRIORITIES:
+                names[f"{spoken_kind(reference.key.kind)} {_printable(reference.key.spoken)}"] = None
+    if not names:
+        return []
+    shown = sorted(names)
+    more = f" and {len(shown) - 8:,} more" if len(shown) > 8 else ""
+    return [f"named but not imported: {', '.join(shown[:8])}{more}"]

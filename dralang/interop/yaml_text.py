@@ -4,21 +4,20 @@ They read YAML 1.1 in their own way (``y`` is true, ``1e3`` a number), so whethe
 asked of ``manifest.reader``, which reads like them.
 """
 
-import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any, Final
 
 import yaml
 
 from dralang.api.base import ApiType
 from dralang.api.conversion import versioned_json
+from dralang.api.encode import to_json
 from dralang.api.kinds import KIND_OF_TYPE, type_in_version
 from dralang.api.schema import fields_of
 from dralang.manifest.reader import plain_scalar
 
 _WIDTH: Final = 1_000_000
-# Lines of which none starts or ends in a way that a block of lines would not keep.
-_BLOCK = re.compile(r"(?:(?! )[^\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]*(?<! )\n)(?:(?:[^\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]*(?<! ))\n?)*\Z")
 _STRING: Final = "tag:yaml.org,2002:str"
 
 
@@ -32,11 +31,17 @@ class _Dumper(yaml.CSafeDumper):
 
 def _represent_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
     if "\n" in text:
-        style = "|" if _BLOCK.match(text) else '"'
+        style = "|" if _is_block(text) else '"'
         return dumper.represent_scalar(_STRING, text, style=style)
     is_plain = plain_scalar(text) if text else None
     # libyaml decides on the characters; here only on what a bare word would mean.
     return dumper.represent_scalar(_STRING, text, style=None if is_plain == text and type(is_plain) is str else '"')
+
+
+def _is_block(text: str) -> bool:
+    """Whether a block of lines keeps a text as it is, whatever reads it."""
+    lines = text.split("\n")
+    return bool(lines[0]) and lines[0][0] != " " and all(line.isprintable() and line[-1:] != " " for line in lines)
 
 
 _Dumper.add_representer(str, _represent_text)
@@ -46,7 +51,9 @@ def yaml_documents(values: Iterable[Mapping[str, Any]]) -> str:
     """JSON objects as YAML documents."""
     return "---\n".join(
         [
-            yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH, default_flow_style=False)
+            yaml.dump(
+                value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH, default_flow_style=False
+            )
             for value in values
         ]
     )
@@ -77,9 +84,15 @@ def _pruned(api_type: type[ApiType], json: Mapping[str, Any]) -> dict[str, Any]:
                 entry = {key: _pruned(field.struct, item) for key, item in entry.items()}
             else:
                 entry = _pruned(field.struct, entry)
-                if not entry and not field.nullable:
+                if not field.nullable and entry == _empty(field.struct):
                     continue
         if entry is None and field is not None:
             continue
         result[name] = entry
     return result
+
+
+@cache
+def _empty(api_type: type[ApiType]) -> Mapping[str, Any]:
+    """What is left of a struct of which nothing is given."""
+    return _pruned(api_type, to_json(api_type()))

@@ -34,6 +34,24 @@ def play(scenario: Scenario, workshop: Workshop) -> Played:
     return _Player(scenario, Simulation(environment)).run()
 
 
+def play_until(scenario: Scenario, workshop: Workshop, instant: int | None) -> tuple[Simulation, Failure | None]:
+    """The cluster of a scenario at an instant, after everything that happens then; at its end if None.
+
+    Expectations are not looked at. The second part is a statement before that instant that could not be carried out;
+    then the cluster is that of this statement.
+
+    Args:
+        scenario: one that can be run: ``missing`` is empty.
+        workshop: makes the environment.
+        instant: milliseconds since the start.
+    """
+    environment = workshop.environment(scenario.settings)
+    if isinstance(environment, tuple):
+        raise AssertionError("; ".join(problem.message for problem in environment))
+    player = _PlayerUntil(scenario, Simulation(environment), instant)
+    return player.simulation, player.until()
+
+
 class _Watched(Struct):
     """A property while it is watched."""
 
@@ -240,6 +258,69 @@ class _Player:
             if watched.prop.keyword == "witness" and not watched.seen:
                 judgement = judge(self.simulation, watched.prop.proposition)
                 self._fail(self._failure(watched.prop.span, "witness", watched.prop.proposition, judgement))
+
+
+class _PlayerUntil(_Player):
+    """A run that stops at an instant; private to this module."""
+
+    def __init__(self, scenario: Scenario, simulation: Simulation, instant: int | None) -> None:
+        super().__init__(scenario, simulation)
+        self.instant = instant
+        self.watched = []
+
+    def until(self) -> Failure | None:
+        """Run; returns what could not be carried out."""
+        self._start()
+        for step in self.scenario.steps:
+            if self.stopped:
+                break
+            self.step(step)
+        if self.failures:
+            return self.failures[0]
+        if self.instant is not None:
+            self.simulation.advance_to(self.instant)
+        elif self.scenario.properties:
+            self.simulation.settle()
+        return None
+
+    def _advance(self, step: s.Advance) -> None:
+        target = self.previous + step.time if step.relative else step.time
+        if self.instant is not None and target > self.instant:
+            self.stopped = True
+        else:
+            super()._advance(step)
+
+    def _settle(self, limit: int | None) -> bool:
+        if self.instant is not None:
+            limit = self.instant if limit is None else min(limit, self.instant)
+        rests = self.simulation.settle(limit)
+        # What comes next in the text happens later than the instant.
+        self.stopped = self.stopped or (not rests and self.simulation.now == self.instant)
+        return rests
+
+    def _expect(self, step: s.Expect) -> None:
+        """Only the time that an expectation takes."""
+        if step.when == "settled":
+            self._settle(step.limit)
+        elif step.when == "due":
+            self.simulation.advance_to(self.simulation.now)
+        else:
+            self._within_until(step)
+
+    def _within_until(self, step: s.Expect) -> None:
+        deadline = self.simulation.now + step.duration
+        while not judge(self.simulation, step.proposition).holds:
+            due = self.simulation.events.next_time()
+            if self.instant is not None and min(deadline, deadline if due is None else due) > self.instant:
+                self.stopped = True
+                return
+            if due is None or due > deadline:
+                self.simulation.advance_to(deadline)
+                return
+            self.simulation.step()
+
+    def _watch(self, step: s.Watch) -> None:
+        """Properties take no time."""
 
 
 def _said(proposition: Proposition) -> str:
