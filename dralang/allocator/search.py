@@ -232,15 +232,23 @@ class Search:
             self._effort += 1
             if state.refusal == "taken" and self._symmetry is not None and self._symmetry.usable:
                 kind = self._symmetry.kind(candidate)
-                level.taken[kind] = level.taken.get(kind, 0) | state.blame
+                if kind in level.failed:
+                    level.blame |= level.failed[kind]
+                else:
+                    level.taken[kind] = level.taken.get(kind, 0) | state.blame
                 continue
             level.blame |= state.blame
             self._note_failure(level, candidate, state.blame)
 
     def _blame_takers(self, level: _Device) -> None:
-        """Blame the levels that have devices the request could use, unless a free one like them has failed anyway."""
+        """Blame the levels that have devices the request could use, unless a free one like them has failed anyway.
+
+        Taken devices in front of the one that failed count nevertheless if the request needs more devices, because
+        those might be found between the two.
+        """
+        last = level.index == level.slot.number - 1
         for kind, mask in level.taken.items():
-            other = level.failed.get(kind)
+            other = level.failed.get(kind) if last else None
             fewer = other is not None and (other & ~level.blame).bit_count() < (mask & ~level.blame).bit_count()
             level.blame |= other if other is not None and fewer else mask
 

@@ -82,7 +82,7 @@ def difference(oracle: Oracle, case: Json) -> str | None:
         return None
     for number, (want, got) in enumerate(zip(steps, replay_allocation(case, expressions), strict=True)):
         for key in ("status", "allocations", "message"):
-            if want.get(key) != got.get(key):
+            if (want.get(key) or None) != (got.get(key) or None):
                 return f"step {number}: {key}: the real one says {want.get(key)}, we say {got.get(key)}"
     return None
 
