@@ -4,16 +4,19 @@ Source: kubernetes pkg/scheduler/schedule_one.go, pkg/scheduler/framework/runtim
 pkg/scheduler/framework/sorted_nodes.go.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from dralang.scheduler.framework import SUCCESS, Code, CycleState, Diagnosis, Plugin, Status
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
 from dralang.scheduler.nominator import PodNominator
+from dralang.scheduler.verdicts import VerdictCache, Verdicts
 
 NO_NODES = "no nodes available to schedule pods"
 MIN_FEASIBLE_NODES = 100
 MIN_PERCENTAGE = 5
+REMEMBERS_FROM = 24
+"""With fewer nodes a walk over all of them costs less than remembering."""
 
 
 class Found(NamedTuple):
@@ -62,12 +65,22 @@ class SchedulingAlgorithm:
         plugins: in the order of the profile.
         cache: the nodes.
         nominator: who is meant for which node.
+        verdicts: what was found out before.
         percentage: share of the nodes that must be found to fit, 0 for what the size of the cluster suggests.
     """
 
     def __init__(
-        self, plugins: Sequence[Plugin], cache: NodeCache, nominator: PodNominator, *, percentage: int = 0
+        self,
+        plugins: Sequence[Plugin],
+        cache: NodeCache,
+        nominator: PodNominator,
+        verdicts: VerdictCache,
+        *,
+        percentage: int = 0,
     ) -> None:
+        self._verdicts = verdicts
+        self.remembers_from = REMEMBERS_FROM
+        """From how many nodes on verdicts are remembered."""
         self._pre_filters = [plugin for plugin in plugins if plugin.has_pre_filter]
         self._filters = [plugin for plugin in plugins if plugin.has_filter]
         self._adders = [plugin for plugin in plugins if plugin.has_add_pod]
@@ -85,6 +98,8 @@ class SchedulingAlgorithm:
             return Failed(NO_NODES, rejected=True)
         diagnosis = Diagnosis(len(nodes))
         feasible = self.feasible_nodes(state, info, nodes, diagnosis)
+        if isinstance(feasible, Found):
+            return feasible
         if isinstance(feasible, Status):
             return Failed(feasible.message)
         if not feasible:
@@ -98,8 +113,8 @@ class SchedulingAlgorithm:
 
     def feasible_nodes(
         self, state: CycleState, info: PodInfo, nodes: list[NodeInfo], diagnosis: Diagnosis
-    ) -> list[NodeInfo] | Status:
-        """The nodes that pass all filters, or the error that ended the search."""
+    ) -> list[NodeInfo] | Status | Found:
+        """The nodes that pass all filters, or the error that ended the search; or at once the best of them."""
         status, names, restricting = self.pre_filter(state, info, nodes)
         diagnosis.rejectors = frozenset(restricting)
         if not status.is_success:
@@ -115,6 +130,10 @@ class SchedulingAlgorithm:
             found = self._search(state, info, [nominated], diagnosis)
             if not isinstance(found, Status) and found:
                 return found
+        if names is None and len(nodes) >= self.remembers_from:
+            remembered = self._remember(state, info, nodes, diagnosis)
+            if remembered is not None:
+                return remembered
         candidates = nodes
         if names is not None:
             candidates = [node for node in nodes if node.name in names]
@@ -181,6 +200,64 @@ class SchedulingAlgorithm:
                 rejectors.add(status.plugin)
         diagnosis.rejectors = frozenset(rejectors)
         return feasible
+
+    def _remember(
+        self, state: CycleState, info: PodInfo, nodes: list[NodeInfo], diagnosis: Diagnosis
+    ) -> list[NodeInfo] | Status | Found | None:
+        """Search with what is known from pods that wanted the same; None if nothing can be known."""
+        filters = [plugin for plugin in self._filters if plugin.name not in state.skipped]
+        parts: list[Hashable] = [state.skipped]
+        for plugin in filters:
+            part = plugin.sign(state, info)
+            if part is None:
+                return None
+            parts.append(part)
+        verdicts = self._verdicts.of(tuple(parts), nodes, state)
+
+        def judge(node: NodeInfo) -> Status | None:
+            status = self.filter(state, info, node, filters)
+            return None if status.is_success else status
+
+        start = self._next_start % len(nodes)
+        walked = verdicts.walk(start, self._nodes_to_find(len(nodes)), judge, self._nominator.nodes())
+        if isinstance(walked, Status):
+            return walked
+        fitting, refused = walked
+        self._next_start = (self._next_start + len(fitting) + len(refused)) % len(nodes)
+        if not fitting:
+            rejectors = set(diagnosis.rejectors)
+            for position in refused:
+                status = verdicts.statuses[position]
+                diagnosis.statuses.own[nodes[position].name] = status
+                rejectors.add(status.plugin)
+            diagnosis.rejectors = frozenset(rejectors)
+            return []
+        best = fitting[0] if len(fitting) == 1 else self._best_remembered(state, info, verdicts, fitting)
+        # The plugins note for the chosen node what they would do there.
+        status = self.filter(state, info, nodes[best], filters)
+        return Found(nodes[best].name) if status.is_success else status
+
+    def _best_remembered(self, state: CycleState, info: PodInfo, verdicts: Verdicts, fitting: list[int]) -> int:
+        nodes, scores = verdicts.nodes, verdicts.scores
+        chosen = [nodes[position] for position in fitting]
+        local: list[Plugin] = []
+        totals = [0] * len(fitting)
+        for plugin in self._scores:
+            if plugin.pre_score(state, info, chosen).code is Code.SKIP:
+                continue
+            if plugin.node_local_score:
+                local.append(plugin)
+                continue
+            for index, score in enumerate(plugin.normalize([plugin.score(state, info, node) for node in chosen])):
+                totals[index] += score * plugin.weight
+        for index, position in enumerate(fitting):
+            known = scores[position]
+            if known is None:
+                node = nodes[position]
+                known = sum([plugin.score(state, info, node) * plugin.weight for plugin in local])
+                scores[position] = known
+            totals[index] += known
+        return fitting[first_of_heap(totals)]
 
     def _nodes_to_find(self, count: int) -> int:
         if count < MIN_FEASIBLE_NODES:
@@ -278,6 +355,9 @@ def first_of_heap(scores: Sequence[int]) -> int:
 
     Source: Go container/heap Init and kubernetes pkg/scheduler/framework/sorted_nodes.go.
     """
+    highest = max(scores)
+    if scores.count(highest) == 1:
+        return scores.index(highest)
     order = list(range(len(scores)))
     count = len(order)
     for top in range(count // 2 - 1, -1, -1):

@@ -3,7 +3,7 @@
 Source: k8s.io/kube-scheduler framework (Code, Status, CycleState), with typed state instead of a bag of anything.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from enum import IntEnum
 from typing import Any, Generic, Protocol, TypeVar, cast
 
@@ -28,14 +28,19 @@ class Code(IntEnum):
 
 
 class Status:
-    """Code, reasons and, once the framework has seen it, the plugin it came from."""
+    """Code, reasons and, once the framework has seen it, the plugin it came from.
 
-    __slots__ = ("code", "plugin", "reasons")
+    Attributes:
+        personal: the reasons name the pod or what is its own, so they hold for no other pod.
+    """
 
-    def __init__(self, code: Code, *reasons: str, plugin: str = "") -> None:
+    __slots__ = ("code", "personal", "plugin", "reasons")
+
+    def __init__(self, code: Code, *reasons: str, plugin: str = "", personal: bool = False) -> None:
         self.code = code
         self.reasons = reasons
         self.plugin = plugin
+        self.personal = personal
 
     def __repr__(self) -> str:
         return f"Status({self.code.name}, {self.message!r}, plugin={self.plugin!r})"
@@ -57,7 +62,7 @@ class Status:
 
     def by(self, plugin: str) -> "Status":
         """The same status as that of a plugin."""
-        return Status(self.code, *self.reasons, plugin=plugin)
+        return Status(self.code, *self.reasons, plugin=plugin, personal=self.personal)
 
 
 SUCCESS = Status(Code.SUCCESS)
@@ -142,6 +147,12 @@ class Plugin:
     has_score = False
     has_post_filter = False
     has_reserve = False
+    node_local_score = False
+    """Whether the score depends on nothing but pod and node, and is not normalised."""
+
+    def sign(self, state: CycleState, info: PodInfo) -> Hashable | None:
+        """Everything about the pod that Filter and a node-local score look at; None if that cannot be said."""
+        return None
 
     def pre_enqueue(self, pod: Pod) -> Status:
         """Whether the pod may enter the active queue."""

@@ -3,6 +3,8 @@
 Source: kubernetes pkg/scheduler/framework/types.go (NodeInfo), pkg/scheduler/backend/cache (node order).
 """
 
+from collections.abc import Callable
+
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod
 from dralang.scheduler.resources import CPU, MEMORY, PODS, Amounts, amounts, device_amounts, pod_requests
@@ -147,14 +149,20 @@ class NodeCache:
     """All nodes and the pods on them, assumed ones included. Only the scheduler changes it.
 
     A pod is counted on its node even before the node is known and after it is gone.
+
+    Args:
+        changed: told the name of every node that something happens to.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, changed: Callable[[str], None] = lambda _: None) -> None:
+        self._changed = changed
         self._infos: dict[str, NodeInfo] = {}
         self._place: dict[str, str] = {}
         self._order: list[NodeInfo] | None = None
         self.with_affinity = 0
         """How many of the pods have terms about other pods."""
+        self.discouraging = 0
+        """How many of the nodes have taints that only ask to stay away."""
 
     def node(self, name: str) -> NodeInfo | None:
         """A node that exists."""
@@ -178,7 +186,9 @@ class NodeCache:
     def set_node(self, node: Node) -> None:
         """Add a node or take over its new version."""
         name = node.metadata.name
+        self._changed(name)
         info = self._infos.get(name)
+        self.discouraging += _discourages(node) - _discourages(info.node if info is not None else None)
         if info is None:
             self._infos[name] = NodeInfo(node)
             self._order = None
@@ -198,6 +208,7 @@ class NodeCache:
         info = self._infos.get(name)
         if info is None:
             return
+        self.discouraging -= _discourages(info.node)
         info.node = None
         self._order = None
         if not info.pods:
@@ -210,6 +221,7 @@ class NodeCache:
         found = self._infos.get(node)
         if found is None:
             found = self._infos[node] = NodeInfo()
+        self._changed(node)
         found.add_pod(info)
         self._place[uid] = node
         self.with_affinity += info.has_affinity
@@ -219,6 +231,7 @@ class NodeCache:
         node = self._place.pop(uid, None)
         if node is None:
             return
+        self._changed(node)
         info = self._infos[node]
         removed = info.remove_pod(uid)
         self.with_affinity -= removed is not None and removed.has_affinity
@@ -229,6 +242,10 @@ class NodeCache:
         """A pod that counts on some node."""
         node = self._place.get(uid)
         return self._infos[node].pods.get(uid) if node is not None else None
+
+
+def _discourages(node: Node | None) -> bool:
+    return node is not None and any(taint.effect == "PreferNoSchedule" for taint in node.spec.taints)
 
 
 def _zone(node: Node) -> tuple[str, ...]:

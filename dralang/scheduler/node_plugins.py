@@ -4,7 +4,7 @@ Source: kubernetes pkg/scheduler/framework/plugins (nodename, nodeunschedulable,
 nodeports).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from dralang.allocator.node_selection import NodeSelectorError, selector_matches
 from dralang.api.affinity import NodeSelector, PreferredSchedulingTerm, Taint, Toleration
@@ -12,7 +12,7 @@ from dralang.api.nodes import Node
 from dralang.api.pods import Pod
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind
 from dralang.scheduler.framework import MAX_NODE_SCORE, SKIP, SUCCESS, Code, CycleState, Plugin, Status
-from dralang.scheduler.node_info import NodeInfo, PodInfo, PortKey
+from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo, PortKey
 
 _WRONG_NAME = Status(Code.UNRESOLVABLE, "node(s) didn't match the requested node name")
 _CORDONED = Status(Code.UNRESOLVABLE, "node(s) were unschedulable")
@@ -53,6 +53,10 @@ class NodeName(Plugin):
         """Nothing to say about a pod without a node name."""
         return (SUCCESS if info.pod.spec.node_name else SKIP), None
 
+    def sign(self, state: CycleState, info: PodInfo) -> Hashable | None:
+        """The node name."""
+        return info.pod.spec.node_name
+
     def filter(self, state: CycleState, info: PodInfo, node: NodeInfo) -> Status:
         """The name must be the node's."""
         wanted = info.pod.spec.node_name
@@ -68,6 +72,10 @@ class NodeUnschedulable(Plugin):
 
     name = "NodeUnschedulable"
     has_filter = True
+
+    def sign(self, state: CycleState, info: PodInfo) -> Hashable | None:
+        """The tolerations."""
+        return info.pod.spec.tolerations
 
     def filter(self, state: CycleState, info: PodInfo, node: NodeInfo) -> Status:
         """The node is not cordoned, or the pod tolerates that."""
@@ -89,6 +97,17 @@ class TaintToleration(Plugin):
     weight = 3
     has_filter = True
     has_score = True
+
+    def __init__(self, cache: NodeCache) -> None:
+        self._cache = cache
+
+    def sign(self, state: CycleState, info: PodInfo) -> Hashable | None:
+        """The tolerations."""
+        return info.pod.spec.tolerations
+
+    def pre_score(self, state: CycleState, info: PodInfo, nodes: Sequence[NodeInfo]) -> Status:
+        """Only taints that ask to stay away make a difference."""
+        return SUCCESS if self._cache.discouraging else SKIP
 
     def filter(self, state: CycleState, info: PodInfo, node: NodeInfo) -> Status:
         """Every taint that forbids scheduling is tolerated."""
@@ -200,6 +219,10 @@ class NodeAffinity(Plugin):
             names |= own
         return (SUCCESS, frozenset(names)) if names else (_CONFLICT, None)
 
+    def sign(self, state: CycleState, info: PodInfo) -> Hashable | None:
+        """Node selector and required affinity."""
+        return tuple(sorted(info.pod.spec.node_selector.items())), required_selector(info.pod)
+
     def filter(self, state: CycleState, info: PodInfo, node: NodeInfo) -> Status:
         """The node has the labels."""
         return SUCCESS if node_fits_affinity(info.pod, node.api) else _NO_MATCH
@@ -244,6 +267,10 @@ class NodePorts(Plugin):
     ) -> tuple[Status, frozenset[str] | None]:
         """Nothing to say about a pod without host ports."""
         return (SUCCESS if info.ports else SKIP), None
+
+    def sign(self, state: CycleState, info: PodInfo) -> Hashable | None:
+        """The ports."""
+        return info.ports
 
     def filter(self, state: CycleState, info: PodInfo, node: NodeInfo) -> Status:
         """No pod on the node has one of the ports."""

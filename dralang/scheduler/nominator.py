@@ -22,6 +22,10 @@ class PodNominator:
         found = self._by_node.get(node)
         return list(found.values()) if found else []
 
+    def nodes(self) -> list[str]:
+        """The nodes that somebody is nominated to."""
+        return [node for node, pods in self._by_node.items() if pods]
+
     def add(self, info: PodInfo, node: str) -> None:
         """Nominate a pod; an earlier nomination of it ends."""
         self.delete(info.uid)

@@ -3,7 +3,7 @@
 Source: kubernetes pkg/scheduler/framework/plugins/noderesources (fit.go, least_allocated.go, balanced_allocation.go).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind
 from dralang.scheduler.framework import MAX_NODE_SCORE, SKIP, SUCCESS, Code, CycleState, Plugin, Status
@@ -43,6 +43,7 @@ class NodeResourcesFit(Plugin):
     has_pre_filter = True
     has_filter = True
     has_score = True
+    node_local_score = True
 
     def __init__(self, delegates: Delegates) -> None:
         self._delegates = delegates
@@ -52,6 +53,10 @@ class NodeResourcesFit(Plugin):
     ) -> tuple[Status, frozenset[str] | None]:
         """The requests are known already."""
         return SUCCESS, None
+
+    def sign(self, state: CycleState, info: PodInfo) -> Hashable | None:
+        """What the pod takes of its node."""
+        return tuple(sorted(info.requests.items())), info.scored_requests
 
     def filter(self, state: CycleState, info: PodInfo, node: NodeInfo) -> Status:
         """One more pod, and every resource that it requests."""
@@ -110,6 +115,7 @@ class BalancedAllocation(Plugin):
 
     name = "NodeResourcesBalancedAllocation"
     has_score = True
+    node_local_score = True
 
     def pre_score(self, state: CycleState, info: PodInfo, nodes: Sequence[NodeInfo]) -> Status:
         """Pods that request neither are left out."""

@@ -3,7 +3,7 @@
 Source: kubernetes pkg/scheduler/eventhandlers.go, schedule_one.go.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -39,6 +39,7 @@ from dralang.scheduler.queue import QueuedEntity, QueuedPod, QueueSettings, Sche
 from dralang.scheduler.resource_plugins import BalancedAllocation, NodeResourcesFit
 from dralang.scheduler.scheduling_gates import SchedulingGates
 from dralang.scheduler.settings import DEFAULT_SETTINGS, SchedulerSettings
+from dralang.scheduler.verdicts import VerdictCache
 
 TERMINAL = ("Succeeded", "Failed")
 
@@ -76,13 +77,15 @@ class Scheduler:
     def _reset(self) -> None:
         """Everything that is only in memory."""
         settings, features = self.settings, self.features
-        self.cache = NodeCache()
+        self.verdicts = VerdictCache()
+        self.cache = NodeCache(self.verdicts.forget_node)
         self.nominator = PodNominator()
         self.manager = DRAManager(
             self._inventories,
             taint_rules=features.enabled("DRADeviceTaintRules") and features.enabled("DRADeviceTaints"),
             recomputes_names=features.version not in ("1.34", "1.35", "1.36", "1.37"),
             changed=self._claim_changed,
+            touched=self._nodes_touched,
         )
         self.dynamic_resources = DynamicResources(
             self.store, self.manager, features, binding_timeout=settings.binding_timeout
@@ -92,7 +95,11 @@ class Scheduler:
         self.plugins = self._profile()
         self._by_name = {plugin.name: plugin for plugin in self.plugins}
         self.algorithm = SchedulingAlgorithm(
-            self.plugins, self.cache, self.nominator, percentage=settings.percentage_of_nodes_to_score
+            self.plugins,
+            self.cache,
+            self.nominator,
+            self.verdicts,
+            percentage=settings.percentage_of_nodes_to_score,
         )
         self._gates = [plugin for plugin in self.plugins if type(plugin).pre_enqueue is not Plugin.pre_enqueue]
         self.queue = SchedulingQueue(
@@ -135,7 +142,7 @@ class Scheduler:
             SchedulingGates(),
             NodeName(),
             NodeUnschedulable(),
-            TaintToleration(),
+            TaintToleration(self.cache),
             NodeAffinity(),
             NodePorts(),
             NodeResourcesFit(self._delegates),
@@ -156,6 +163,13 @@ class Scheduler:
         if not self._serves_extended or (node is not None and node.allocatable.get(resource, 0) > 0):
             return False
         return self.manager.names.class_for(resource) is not None
+
+    def _nodes_touched(self, nodes: Iterable[str] | None) -> None:
+        if nodes is None:
+            self.verdicts.forget_all()
+        else:
+            for node in nodes:
+                self.verdicts.forget_node(node)
 
     def _namespace_labels(self, name: str) -> Mapping[str, str]:
         found = self.store.get(Namespace, "", name)

@@ -29,6 +29,7 @@ from dralang.api.workloads import (
     PodGroupSpec,
 )
 from dralang.run.waiting import waiting
+from dralang.scheduler import cycle
 from dralang.scheduler.resources import amounts
 
 SEEDS = range(150)
@@ -97,11 +98,11 @@ def check_at_rest(simulation):
 class Story:
     """One random story."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, most_nodes=3):
         self.random = random.Random(seed)
         self.grouped = self.random.random() < 0.3
         self.groups = 0
-        count = self.random.randint(1, 3)
+        count = self.random.randint(1, most_nodes)
         nodes = [node(f"n{index}", cpu=str(self.random.randint(2, 6))) for index in range(count)]
         slices = [gpu_slice(f"n{index}", self.random.randint(0, 3)) for index in range(count)]
         self.simulation = cluster(
@@ -226,16 +227,30 @@ class Story:
             self.simulation.store.fail_next(self.random.choice(["bind", "update"]), Pod, "default", name)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_nothing_is_lost_or_given_away_twice(seed):
-    story = Story(seed)
+def told(story):
+    """Tell a story to its end; return its trace."""
     for _ in range(25):
         story.step()
     story.resume()
     for component in COMPONENTS:
         story.simulation.delay(component, 0)
     assert story.simulation.settle()
+    return list(story.simulation.trace)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nothing_is_lost_or_given_away_twice(seed):
+    story = Story(seed)
+    told(story)
     story.simulation.advance_to(story.simulation.now + 400_000)
     assert story.simulation.settle()
     check_always(story.simulation)
     check_at_rest(story.simulation)
+
+
+@pytest.mark.parametrize("seed", range(1000, 1040))
+def test_verdicts_kept_from_earlier_cycles_change_nothing(seed, monkeypatch):
+    monkeypatch.setattr(cycle, "REMEMBERS_FROM", 10**6)
+    expected = told(Story(seed, 8))
+    monkeypatch.setattr(cycle, "REMEMBERS_FROM", 1)
+    assert told(Story(seed, 8)) == expected

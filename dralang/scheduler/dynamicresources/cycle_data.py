@@ -46,7 +46,6 @@ class StateData:
         extended: the extended resources that the pod requests.
         inventory, allocated: what the allocator works on; None if nothing is to be allocated.
         attempt: the allocator with the claims, if they are the same on all nodes.
-        signature: what these claims ask for, see `AllocationMemo`.
         nodes: what the pod would get, by node.
         unavailable: the claims that some node refused although it could have been allocated there.
         reserved: the allocations chosen by Reserve, by index of the claim.
@@ -63,7 +62,6 @@ class StateData:
         "reserved",
         "selectors",
         "shared",
-        "signature",
         "special",
         "unavailable",
     )
@@ -76,7 +74,6 @@ class StateData:
         self.inventory: Inventory | None = None
         self.allocated: AllocatedState | None = None
         self.attempt: Attempt | None = None
-        self.signature: tuple[int, ...] | None = None
         self.nodes: dict[str, NodeAllocation] = {}
         self.unavailable: set[int] = set()
         self.reserved: dict[int, AllocationResult] = {}

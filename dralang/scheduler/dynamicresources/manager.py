@@ -4,9 +4,10 @@ Source: kubernetes pkg/scheduler/framework/plugins/dynamicresources/dra_manager.
 pkg/scheduler/util/assumecache.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from dralang.allocator.inventory import Inventory
+from dralang.allocator.prepared import PoolId
 from dralang.allocator.state import AllocatedState
 from dralang.api.allocation import AllocationResult
 from dralang.api.deviceclass import DeviceClass
@@ -18,6 +19,7 @@ from dralang.scheduler.dynamicresources.class_names import ClassNames
 from dralang.scheduler.dynamicresources.inventories import Inventories
 
 ClaimKey = tuple[str, str]
+NodesWatcher = Callable[[Iterable[str] | None], None]
 ClaimWatcher = Callable[[ResourceClaim | None, ResourceClaim | None], None]
 
 
@@ -29,12 +31,20 @@ class DRAManager:
         taint_rules: whether DeviceTaintRules count.
         recomputes_names: see `ClassNames`.
         changed: told of every change of a claim as the scheduler sees it, its own assumptions included.
+        touched: told which nodes can use something else than before; None for all.
     """
 
     def __init__(
-        self, inventories: Inventories, *, taint_rules: bool, recomputes_names: bool, changed: ClaimWatcher
+        self,
+        inventories: Inventories,
+        *,
+        taint_rules: bool,
+        recomputes_names: bool,
+        changed: ClaimWatcher,
+        touched: NodesWatcher,
     ) -> None:
         self._changed = changed
+        self._touched = touched
         self._inventories = inventories
         self._uses_rules = taint_rules
         self.names = ClassNames(recomputes=recomputes_names)
@@ -159,12 +169,23 @@ class DRAManager:
         counted = self._counted.get(uid)
         if wanted is counted or (wanted is not None and wanted == counted):
             return
+        for allocation in (counted, wanted):
+            if allocation is not None:
+                self._touch_pools((each.driver, each.pool) for each in allocation.devices.results)
         if counted is not None:
             del self._counted[uid]
             self._state = self._state.without_allocation(counted)
         if wanted is not None and holder is not None:
             self._counted[uid] = wanted
             self._state = self._state.with_allocation(f"{holder.metadata.namespace}/{holder.metadata.name}", wanted)
+
+    def _touch_pools(self, pools: Iterable[PoolId]) -> None:
+        """Something about these pools changed: tell for which nodes that matters."""
+        if self._inventory is None:
+            return
+        for pool in set(pools):
+            nodes = self._inventory.nodes_of(pool)
+            self._touched(None if "" in nodes else nodes)
 
     # Slices, rules and classes.
 
@@ -179,9 +200,12 @@ class DRAManager:
             name = old.metadata.name
             self._slices.pop(name, None)
             self._tainted.pop(name, None)
+            self._touch_pools([(old.spec.driver, old.spec.pool.name)])
             if self._inventory is not None:
                 self._inventory = self._inventory.without_slice(name)
             return
+        if old is not None:
+            self._touch_pools([(old.spec.driver, old.spec.pool.name)])
         self._slices[new.metadata.name] = new
         self._taint(new)
 
@@ -193,6 +217,7 @@ class DRAManager:
         self._tainted[name] = after
         if self._inventory is not None and (before is None or before.spec is not after.spec):
             self._inventory = self._inventory.with_slice(after)
+            self._touch_pools([(after.spec.driver, after.spec.pool.name)])
         return before is None or before.spec != after.spec
 
     def _ordered_rules(self) -> list[DeviceTaintRule]:
@@ -213,6 +238,7 @@ class DRAManager:
     def inform_class(self, old: DeviceClass | None, new: DeviceClass | None) -> None:
         """The informer saw a change of a class."""
         self.names.update(old, new)
+        self._touched(None)
         if new is None:
             assert old is not None
             self._classes.pop(old.metadata.name, None)

@@ -3,7 +3,7 @@
 Source: kubernetes pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from msgspec.structs import replace
 
@@ -31,7 +31,6 @@ from dralang.scheduler.dynamicresources.extended_resources import (
     special_claim,
 )
 from dralang.scheduler.dynamicresources.manager import DRAManager
-from dralang.scheduler.dynamicresources.memo import AllocationMemo
 from dralang.scheduler.dynamicresources.node_allocatable import Footprint, check, footprint, is_mapped, slices_for
 from dralang.scheduler.framework import SKIP, SUCCESS, Code, CycleState, NodeStatuses, Plugin, Status
 from dralang.scheduler.node_info import NodeInfo, PodInfo
@@ -65,7 +64,6 @@ class DynamicResources(Plugin):
         self._store = store
         self._events: EventQueue = store.events
         self.manager = manager
-        self._memo = AllocationMemo()
         self.group_claims = features.enabled("DRAWorkloadResourceClaims")
         self.waits_for_devices = features.enabled("DRADeviceBindingConditions") and features.enabled(
             "DRAResourceClaimDeviceStatus"
@@ -151,7 +149,6 @@ class DynamicResources(Plugin):
             if special is None:
                 asked = [each for index, each in enumerate(claims) if is_open(each) and index not in data.shared]
                 data.attempt = Attempt(data.inventory, data.allocated, asked)
-                data.signature = self._memo.signature(asked)
         # INVARIANT: only a cycle that got here has claims; after a rejection PostFilter finds nothing to do.
         data.claims = claims
         data.special = special is not None
@@ -189,6 +186,18 @@ class DynamicResources(Plugin):
                     return Status(Code.UNRESOLVABLE, f"request {label}: device class {class_name} does not exist")
         return None
 
+    def sign(self, state: CycleState, info: PodInfo) -> Hashable | None:
+        """What the claims ask for, if nothing else about them matters."""
+        data = state.read(STATE)
+        if data is None or not data.claims:
+            return ()
+        # What the filter finds out about alternatives is needed for the score.
+        plain = not (data.special or data.shared or self.node_allocatable or _has_alternatives(data))
+        if not plain or len(data.to_ask()) < len(data.claims):
+            return None
+        # Claims of one template share their spec.
+        return tuple(id(claim.spec) for claim in data.claims)
+
     def filter(self, state: CycleState, info: PodInfo, node: NodeInfo) -> Status:
         """Can the node serve the claims?"""
         data = state.read(STATE)
@@ -213,7 +222,7 @@ class DynamicResources(Plugin):
         results: tuple[AllocationResult, ...] = ()
         attempt = self.attempt_for(data, special)
         if attempt is not None:
-            outcome = self._ask(data, attempt, node)
+            outcome = attempt.on(node.api, self.manager.shares + 1)
             if not isinstance(outcome, Allocated):
                 return _refusal(outcome, node.name)
             results = outcome.results
@@ -267,12 +276,6 @@ class DynamicResources(Plugin):
         """What the devices of the chosen node add to the requests of the pod."""
         data = state.read(STATE)
         return data.nodes[node].footprint if data is not None and node in data.nodes else ()
-
-    def _ask(self, data: StateData, attempt: Attempt, node: NodeInfo) -> Outcome:
-        first_share = self.manager.shares + 1
-        if data.signature is None or data.inventory is None or data.allocated is None:
-            return attempt.on(node.api, first_share)
-        return self._memo.ask(data.signature, attempt, node.api, first_share, data.inventory, data.allocated)
 
     @staticmethod
     def attempt_for(data: StateData, special: ResourceClaim | None) -> Attempt | None:
@@ -371,8 +374,7 @@ class DynamicResources(Plugin):
         data = state.read(STATE)
         if data is None or data.inventory is None:
             return SKIP
-        listed = any(request.first_available for claim in data.claims for request in claim.spec.devices.requests)
-        return SUCCESS if listed else SKIP
+        return SUCCESS if _has_alternatives(data) else SKIP
 
     def score(self, state: CycleState, info: PodInfo, node: NodeInfo) -> int:
         """Earlier alternatives of prioritized lists count more.
@@ -484,10 +486,14 @@ def _refusal(outcome: Outcome, node: str) -> Status:
     """What it means for the node that the claims were not allocated."""
     match outcome:
         case NodeError(message=message):
-            return Status(Code.UNRESOLVABLE, message)
+            return Status(Code.UNRESOLVABLE, message, personal=True)
         case FatalError(message=message):
             return Status(Code.ERROR, message)
         case GaveUp():
             return Status(Code.ERROR, f"node {node}: timed out trying to allocate devices")
         case _:
             return _CANNOT_ALLOCATE
+
+
+def _has_alternatives(data: StateData) -> bool:
+    return any(request.first_available for claim in data.claims for request in claim.spec.devices.requests)
