@@ -18,7 +18,6 @@ UNSUPPORTED_STATEMENTS: Final[dict[type, str]] = {
 UNSUPPORTED_STATES: Final[dict[str, str]] = {}
 UNSUPPORTED_GATES: Final[dict[str, str]] = {
     "DRAPreemption": "preemption of device users (KEP-5690)",
-    "DRAExtendedResourceCapacity": "capacity requests of extended resources (KEP-6406)",
 }
 
 

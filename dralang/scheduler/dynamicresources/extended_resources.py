@@ -71,6 +71,18 @@ def served_by_devices(wanted: Mapping[str, int], node: NodeInfo, names: ClassNam
     return result
 
 
+def unserved_capacity(served: Mapping[str, DeviceClass]) -> str:
+    """Why a scheduler that has the capacity requests of classes switched off cannot serve these; empty if it can.
+
+    Source: KEP-6406, Risks and Mitigations: never silently a request for a whole device.
+    """
+    for name in sorted(served):
+        if served[name].spec.extended_resource_capacity_requests is not None:
+            class_ = served[name].metadata.name
+            return f"device class {class_} requests capacity, but the DRAExtendedResourceCapacity feature is disabled"
+    return ""
+
+
 Mappings = tuple[ContainerExtendedResourceRequest, ...]
 
 
@@ -135,7 +147,11 @@ def _container_request(
                 return None, used
     name = f"container-{index}-request-{sorted(requested).index(resource)}"
     exactly = ExactDeviceRequest(
-        device_class_name=class_.metadata.name, allocation_mode="ExactCount", count=wanted - have
+        device_class_name=class_.metadata.name,
+        allocation_mode="ExactCount",
+        count=wanted - have,
+        # Applies to each device: three units are three allocations of this amount (KEP-6406).
+        capacity=class_.spec.extended_resource_capacity_requests,
     )
     used.append(mapping(name))
     return DeviceRequest(name=name, exactly=exactly), used
