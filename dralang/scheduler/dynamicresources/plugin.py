@@ -29,6 +29,7 @@ from dralang.scheduler.dynamicresources.extended_resources import (
     requests_and_mappings,
     served_by_devices,
     special_claim,
+    unserved_capacity,
 )
 from dralang.scheduler.dynamicresources.manager import DRAManager
 from dralang.scheduler.dynamicresources.node_allocatable import Footprint, check, footprint, is_mapped, slices_for
@@ -69,6 +70,7 @@ class DynamicResources(Plugin):
             "DRAResourceClaimDeviceStatus"
         )
         self._extended = features.enabled("DRAExtendedResource")
+        self._class_capacity = features.enabled("DRAExtendedResourceCapacity")
         self.node_allocatable = features.enabled("DRANodeAllocatableResources")
         self.binding_timeout = binding_timeout
 
@@ -306,6 +308,8 @@ class DynamicResources(Plugin):
             return _CANNOT_FIT
         if not served and not data.user_claims:
             return None, ()
+        if not self._class_capacity and (problem := unserved_capacity(served)):
+            return Status(Code.UNRESOLVABLE, problem)
         requests, mappings = requests_and_mappings(info.pod, served)
         devices = replace(special.spec.devices, requests=requests)
         return replace(special, spec=replace(special.spec, devices=devices)), mappings
