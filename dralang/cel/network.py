@@ -253,7 +253,7 @@ def masked(value: Cidr) -> Cidr:
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*", re.ASCII)
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2}).{0,2}", re.ASCII | re.DOTALL)
 _PORT = re.compile(r"(?::[0-9]*)?", re.ASCII)
-_HOST_CHARS = re.compile(r"[A-Za-z0-9\-._~!$&'()*+,;=:\[\]<>\"%\x80-\U0010ffff]*")
+_HOST_CHARS = re.compile(r"[^\x00- #/?@\\^`{|}\x7f]*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 

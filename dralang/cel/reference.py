@@ -16,7 +16,8 @@ from typing import Any, Final
 import celpy
 from celpy import celtypes
 from celpy.celparser import CELParseError
-from celpy.evaluation import CELEvalError
+from celpy.evaluation import CELEvalError, Evaluator
+from lark import Tree
 
 from dralang.api.expressions import ExpressionError, PreparedDevice
 from dralang.api.resourceslice import Device, DeviceAttribute
@@ -144,19 +145,49 @@ def _functions() -> dict[str, Callable[..., Any]]:
     return found
 
 
+class _Evaluator(Evaluator):
+    """cel-python's evaluator; what escapes from its macros as an exception becomes an error value, as for functions."""
+
+    def sub_evaluator(self, ast: Tree[Any]) -> Evaluator:
+        return _Evaluator(ast, activation=self.activation)
+
+    def member_dot_arg(self, tree: Tree[Any]) -> Any:
+        try:
+            return super().member_dot_arg(tree)
+        except CELEvalError as problem:
+            return problem
+        except (TypeError, ValueError) as problem:
+            return CELEvalError(str(problem))
+
+
+class _Runner(celpy.InterpretedRunner):
+    def evaluate(self, context: Any) -> Any:
+        return _Evaluator(ast=self.ast, activation=self.new_activation()).evaluate(context)
+
+
 class _Parser:
     """cel-python's environment; the recursion limit that it changes is put back."""
 
     def __init__(self) -> None:
         limit = sys.getrecursionlimit()
         try:
-            self.environment = celpy.Environment(runner_class=celpy.InterpretedRunner)
+            self.environment = celpy.Environment(runner_class=_Runner)
         finally:
             sys.setrecursionlimit(limit)
         self.functions = _functions()
 
     def runner(self, text: str) -> celpy.Runner:
         return self.environment.program(self.environment.compile(text), functions=self.functions)
+
+
+class _ReadyDevice:
+    """A device as cel-python's value, made once."""
+
+    __slots__ = ("problem", "value")
+
+    def __init__(self, device: AnyPrepared) -> None:
+        self.problem = device.problem
+        self.value = to_celpy(device.whole)
 
 
 class ReferenceExpressions:
@@ -172,7 +203,7 @@ class ReferenceExpressions:
 
     def prepare(self, driver: str, device: Device) -> PreparedDevice:
         """Return the device in the form in which expressions see it."""
-        return prepare_for(self.environment, driver, device)
+        return _ReadyDevice(prepare_for(self.environment, driver, device))
 
     def selector(self, expression: str) -> Callable[[PreparedDevice], bool]:
         """Return the compiled selector.
@@ -200,7 +231,7 @@ class ReferenceExpressions:
                 raise ExpressionError(str(problem), "compile") from None
             self._runners[(purpose, text)] = runner
 
-        def evaluate(device: AnyPrepared) -> Any:
+        def evaluate(device: _ReadyDevice) -> Any:
             if device.problem:
                 raise ExpressionError(device.problem, "runtime")
             try:
@@ -211,11 +242,11 @@ class ReferenceExpressions:
         return evaluate
 
 
-def _run(runner: celpy.Runner, device: AnyPrepared) -> Any:
+def _run(runner: celpy.Runner, device: _ReadyDevice) -> Any:
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _RECURSION))
     try:
-        return runner.evaluate({"device": to_celpy(device.whole)})
+        return runner.evaluate({"device": device.value})
     except (CELEvalError, TypeError, ValueError, ArithmeticError, LookupError) as problem:
         # cel-python lets errors of Python escape.
         raise EvaluationError(str(problem.args[0]) if problem.args else type(problem).__name__) from None
