@@ -77,6 +77,7 @@ class Elaborator:
         self.own.objects = dict(home.objects)
         self.declarer = Declarer(self.own, log, fuzz=fuzz)
         self.converter = self.declarer.builder
+        self.converter.aliases = home.aliases
         self.propositions = PropositionBuilder(scope, self.converter)
         self.steps: list[s.Step] = []
         self.properties: list[Property] = []

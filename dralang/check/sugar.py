@@ -131,7 +131,7 @@ def _alternatives(parts: ObjectParts, spec: n.FirstAvailable, bindings: Bindings
 
 
 def _exact(parts: ObjectParts, spec: n.ExactSpec, bindings: Bindings, struct: type[ApiType]) -> Members | None:
-    class_name = text_of(spec.class_name, bindings, parts.log)
+    class_name = parts.builder.reference(spec.class_name, bindings)
     members: Members = {}
     if class_name is not None:
         members["deviceClassName"] = class_name
@@ -241,7 +241,7 @@ def _constraint(parts: ObjectParts, entry: n.Constraint) -> None:
 
 
 def _pod_claim(parts: ObjectParts, entry: n.ClaimEntry) -> None:
-    target = text_of(entry.target, parts.bindings, parts.log)
+    target = parts.builder.reference(entry.target, parts.bindings)
     field = "resourceClaimTemplateName" if entry.relation == "from" else "resourceClaimName"
     for name in names(entry.name, parts.bindings, parts.log):
         if target is not None:
@@ -293,7 +293,7 @@ def _claim_use(parts: ObjectParts, entry: n.ClaimUse, bindings: Bindings) -> lis
 
 
 def _on_node(parts: ObjectParts, entry: n.OnNode) -> None:
-    node = text_of(entry.node, parts.bindings, parts.log)
+    node = parts.builder.reference(entry.node, parts.bindings)
     if node is not None:
         selector = dict(entries_of(parts.spec["nodeSelector"])) if "nodeSelector" in parts.spec else {}
         selector[HOSTNAME] = node

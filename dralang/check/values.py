@@ -6,7 +6,7 @@ wrapped.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from dralang.api.base import ApiType
@@ -36,6 +36,18 @@ class Converter:
     def __init__(self, log: DiagnosticLog, *, fuzz: bool = False) -> None:
         self.log = log
         self.fuzz = fuzz
+        # The names under which the file at hand uses modules: `a100.gpu` means `gpu` of that module.
+        self.aliases: Collection[str] = ()
+
+    def reference(self, word: n.Word, bindings: Bindings) -> Located | None:
+        """The name of another object, a module's alias before it taken away."""
+        located = text_of(word, bindings, self.log)
+        if located is None or not isinstance(located.value, str):
+            return located
+        for alias in self.aliases:
+            if located.value.startswith(f"{alias}."):
+                return Located(located.value[len(alias) + 1 :], located.span)
+        return located
 
     def resolve(self, value: n.Value, bindings: Bindings) -> n.Value | None:
         """A value with ``${...}`` computed and holes filled."""

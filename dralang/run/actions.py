@@ -8,6 +8,7 @@ from dralang.api.affinity import Taint
 from dralang.api.allocation import AllocatedDeviceStatus
 from dralang.api.decode import DecodeError, from_json
 from dralang.api.encode import to_json
+from dralang.api.kinds import KINDS
 from dralang.api.meta import Condition
 from dralang.api.resourceslice import ResourceSlice
 from dralang.cluster.errors import ApiError
@@ -75,7 +76,7 @@ def _error(result: object) -> ApiError | None:
 
 
 def _missing(key: ObjectKey) -> str:
-    return f"there is no {key}"
+    return f"there is no {KINDS[key.kind].keyword or key.kind} {key.spoken}"
 
 
 def _act(simulation: Simulation, step: s.Act) -> ApiError | str | None:
@@ -83,7 +84,7 @@ def _act(simulation: Simulation, step: s.Act) -> ApiError | str | None:
     if "*" in key.name:
         found = view.matching(simulation, key.kind, key.namespace, key.name)
         if not found:
-            return f"no {key.kind} matches `{key.name}`"
+            return f"no {KINDS[key.kind].keyword or key.kind} matches `{key.name}`"
         for each in found:
             error = _act_on(simulation, step.action, ObjectKey(key.kind, key.namespace, each.metadata.name))
             if error is not None:

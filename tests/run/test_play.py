@@ -192,7 +192,7 @@ FAILING = {
     "always": ("always a is gone\ncreate a\nexpect a runs", 1, "a is pending"),
     "never": ("never a is failed\ncreate a\nfail a\nexpect a is failed", 1, "a has failed"),
     "witness": ("witness a is failed\ncreate a\nexpect a runs", 1, "a runs"),
-    "finishing a pod that does not exist": ("finish a\nexpect a is gone", 1, "there is no Pod a"),
+    "finishing a pod that does not exist": ("finish a\nexpect a is gone", 1, "there is no pod a"),
     "finishing a pod that has no node": (
         "cordon worker-1\ncreate a\nfinish a\nexpect a is succeeded",
         3,
