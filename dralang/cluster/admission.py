@@ -11,10 +11,11 @@ from msgspec.structs import replace
 from dralang.api.containers import Container, ResourceRequirements
 from dralang.api.devicetaintrule import DeviceTaintRule
 from dralang.api.meta import ObjectMeta
+from dralang.api.namespaces import Namespace
 from dralang.api.nodes import Node, NodeCondition
 from dralang.api.pods import Pod, PodCondition
 from dralang.api.priority import PriorityClass
-from dralang.api.resourceclaim import ResourceClaim, ResourceClaimStatus
+from dralang.api.resourceclaim import ResourceClaim, ResourceClaimStatus, ResourceClaimTemplate
 from dralang.api.resourceslice import ResourceSlice
 from dralang.cluster.errors import ApiError
 from dralang.values.quantity import parse_quantity
@@ -177,3 +178,32 @@ def admit_claim_status(old: ResourceClaim, new: ResourceClaimStatus) -> Resource
         if len(kept) != len(new.devices):
             return replace(new, devices=kept)
     return new
+
+
+ADMIN_ACCESS_LABEL = "resource.kubernetes.io/admin-access"
+
+
+def refuse_admin_access(new: ResourceClaim | ResourceClaimTemplate, namespace: str, store: Reader) -> ApiError | None:
+    """Why a claim or template with admin access is refused: its namespace lacks the label.
+
+    Source: kubernetes pkg/registry/resource/resourceclaim/strategy.go, AuthorizedForAdmin.
+    """
+    is_claim = isinstance(new, ResourceClaim)
+    devices = new.spec.devices if isinstance(new, ResourceClaim) else new.spec.spec.devices
+    for index, request in enumerate(devices.requests):
+        if request.exactly is None or not request.exactly.admin_access:
+            continue
+        found = store.get(Namespace, "", namespace)
+        if found is not None and found.metadata.labels.get(ADMIN_ACCESS_LABEL) == "true":
+            return None
+        path = (
+            f"spec.devices.requests[{index}].adminAccess"
+            if is_claim
+            else f"spec.spec.devices.requests[{index}].adminAccess"
+        )
+        return ApiError(
+            "Invalid",
+            f"{path}: Forbidden: admin access to devices requires the `{ADMIN_ACCESS_LABEL}: true` label on the "
+            "containing namespace",
+        )
+    return None

@@ -27,6 +27,7 @@ from dralang.cluster.admission import (
     admit_pod,
     admit_rule,
     admit_slice,
+    refuse_admin_access,
 )
 from dralang.cluster.clock import EventQueue, Phase
 from dralang.cluster.errors import ApiError
@@ -78,6 +79,8 @@ class ObjectStore:
         self._created = 0
         self._suffixes: dict[str, int] = {}
         self._failures: dict[tuple[Verb, str, str, str], int] = {}
+        self.on_write: Callable[[type[Any], Any, Any], None] | None = None
+        """Called at once with every write: kind, old, new. For those who judge a run; they must not write."""
 
     # Reading.
 
@@ -115,6 +118,8 @@ class ObjectStore:
             self._subscriptions.setdefault(kind, []).append(subscription)
 
     def _announce(self, kind: type[Any], old: object, new: object) -> None:
+        if self.on_write is not None:
+            self.on_write(kind, old, new)
         subscriptions = self._subscriptions.get(kind)
         if not subscriptions:
             return
@@ -157,6 +162,10 @@ class ObjectStore:
             if isinstance(admitted, ApiError):
                 return admitted
         else:
+            if (kind is ResourceClaim or kind is ResourceClaimTemplate) and (
+                refused := refuse_admin_access(admitted, namespace, self)
+            ):
+                return refused
             admitted = self._admit(None, admitted)
         self._created += 1
         self.revision += 1

@@ -93,7 +93,9 @@ class _Player:
         )
 
     def _start(self) -> None:
-        refused = self.simulation.load([declared.object for declared in self.scenario.initial])  # type: ignore[misc]  # kinds of the API
+        # What is declared exists together, whatever the order of the text; a namespace lets its objects in.
+        initial = sorted(self.scenario.initial, key=lambda declared: declared.key.kind != "Namespace")
+        refused = self.simulation.load([declared.object for declared in initial])  # type: ignore[misc]  # kinds of the API
         for error in refused:
             self._fail(Failure(self.scenario.span, "create", 0, "the declared objects exist", error.message))
         # The story begins with a cluster at rest: what was declared is known to every component.

@@ -36,6 +36,12 @@ def played(body: str, header: str = "") -> Played:
 
 
 PASSING = {
+    "admin access with the label on the namespace": (
+        'namespace ops { labels { resource.kubernetes.io/admin-access: "true" } }\n'
+        "claim ops/spy { request gpu: all of gpu { adminAccess: true } }\n"
+        "pod ops/watcher { claim gpu is spy }\ncreate a, b\ncreate ops/watcher\n"
+        "expect ops/watcher runs with gpu-0, gpu-1\nexpect a, b run"
+    ),
     "publish begins a new generation": (
         "create a\nexpect a runs with gpu-0\npublish slice gpus { device gpu-[0..3] }\ncreate big, b\n"
         "expect big runs with gpu-1, gpu-2\nexpect b runs with gpu-3\n"
@@ -197,6 +203,11 @@ FAILING = {
         "cordon worker-1\ncreate a\nfinish a\nexpect a is succeeded",
         3,
         "only a pod on a node can finish",
+    ),
+    "admin access without the label on the namespace": (
+        "claim spy { request gpu: all of gpu { adminAccess: true } }\nexpect spy is gone",
+        1,
+        "admin access to devices requires",
     ),
     "creating twice": ("create a\ncreate a\nexpect a runs", 2, "AlreadyExists"),
     "time that has passed": (
