@@ -174,7 +174,9 @@ def _admit(
         context=ValidationContext(context.gates, context.cel),
         now=context.now,
         version=version,
-        namespace_labels=(context.namespaces or {}).get(metadata.namespace, _NO_LABELS),
+        namespace_labels=_NO_LABELS
+        if context.namespaces is None
+        else context.namespaces.get(metadata.namespace, _NO_LABELS),
         nodes=context.nodes,
         lists_given=lists_given,
     )

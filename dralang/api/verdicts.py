@@ -5,7 +5,9 @@ from collections.abc import Mapping
 
 from dralang.api.admission import Refused
 from dralang.api.located import Located
-from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
+from dralang.api.validation.errors import FieldError
+from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog, Related
+from dralang.diagnostics.source import Span
 
 REFUSED = "DRA0306"
 
@@ -39,7 +41,11 @@ def _entry(here: Located, rest: str) -> tuple[Located, str] | None:
     inside = here.value.get(match[0])
     if inside is not None:
         return inside, rest[match.end() :]
-    return (here, rest[match.end() :]) if match[0] in _WRAPPERS else None
+    if match[0] in _WRAPPERS:
+        return here, rest[match.end() :]
+    # An object of v1beta1 may have been brought into the shape of v1 before; its errors still name its own fields.
+    lifted = here.value.get("exactly")
+    return None if lifted is None else _entry(lifted, rest)
 
 
 def _element(here: Located, rest: str) -> tuple[Located, str] | None:
@@ -62,17 +68,95 @@ def _element(here: Located, rest: str) -> tuple[Located, str] | None:
     return (value[fitting[0]], after) if fitting else None
 
 
-def report_refusal(refused: Refused, located: Located, log: DiagnosticLog) -> None:
-    """Say why an object is refused, every cause at its place."""
+def report_refusal(
+    refused: Refused,
+    located: Located,
+    log: DiagnosticLog,
+    *,
+    name: Span | None = None,
+    related: tuple[Related, ...] = (),
+) -> None:
+    """Say why an object is refused, every cause at its place.
+
+    Args:
+        refused: what the server said.
+        located: the object as it was written.
+        log: takes the diagnostics.
+        name: the object's name, to point at what concerns the object as a whole.
+        related: further places.
+    """
     for cause in refused.causes:
-        log.add(
-            Diagnostic(
-                code=REFUSED,
-                message=f"the API server refuses `{cause.field}`: {cause.message}",
-                span=place_of(located, cause.field).span,
-            )
-        )
+        place = _entry_at_fault(place_of(located, cause.field), cause)
+        for span, text in _expression_errors(cause, place) or [(_short(place, located, name), cause.message)]:
+            message = f"the API server refuses `{cause.field}`: {text}"
+            log.add(Diagnostic(code=REFUSED, message=message, span=span, related=related))
     if not refused.causes:
-        place = located.at(refused.path)
         message = f"the API server refuses this ({refused.reason}): {refused.message}"
-        log.add(Diagnostic(code=REFUSED, message=message, span=place.span))
+        span = _short(located.at(refused.path), located, name)
+        log.add(Diagnostic(code=REFUSED, message=message, span=span, related=related))
+
+
+def _entry_at_fault(place: Located, cause: FieldError) -> Located:
+    """Of a map whose error names no entry (labels), the one that has the wrong key or value."""
+    if not isinstance(place.value, Mapping) or not isinstance(cause.value, str):
+        return place
+    for key, entry in place.value.items():
+        if key == cause.value and entry.key_span is not None:
+            return Located(entry.value, entry.key_span)
+        if entry.value == cause.value:
+            return entry
+    return place
+
+
+def _short(place: Located, whole: Located, name: Span | None) -> Span:
+    """The place; the name where the place is all of the object."""
+    span = place.key_span if place.span == whole.span and place.key_span is not None else place.span
+    return name if name is not None and span == whole.span else span
+
+
+# ---- inside expressions ---------------------------------------------------------------------------------------------
+
+_ISSUE = re.compile(r"ERROR: <input>:([0-9]{1,9}):([0-9]{1,9}): ([^\n]*)", re.ASCII)
+_WORD = re.compile(r"\.?\w+|.", re.DOTALL)
+
+
+def _expression_errors(cause: FieldError, place: Located) -> list[tuple[Span, str]]:
+    """The errors of an expression that does not compile, each inside of its text; empty for other causes."""
+    if not isinstance(place.value, str) or place.value != cause.value:
+        return []
+    return [
+        (_place_inside(place.value, place.span, int(line), int(column)), text)
+        for line, column, text in _ISSUE.findall(cause.detail)
+    ]
+
+
+def _place_inside(text: str, span: Span, line: int, column: int) -> Span:
+    """A line and column (from 1) of a text that was written in a span, perhaps with quotes or indented."""
+    lines = text.split("\n")
+    if line > len(lines):
+        return span
+    column = min(column - 1, len(lines[line - 1]))
+    written = span.text
+    at = written.find(text)
+    if at >= 0:
+        at += sum(len(before) + 1 for before in lines[: line - 1]) + column
+    else:
+        start = _line_inside(lines[:line], written)
+        if start < 0:
+            return span
+        at = start + column
+    if at >= len(written):
+        at = max(0, len(written.rstrip()) - 1)
+    word = _WORD.match(written, at)
+    return span if word is None else Span(span.source, span.start + at, span.start + word.end())
+
+
+def _line_inside(lines: list[str], written: str) -> int:
+    """Where the last of some lines begins in a text that indents them; -1 if they are not there."""
+    start, at = -1, 0
+    for line in lines:
+        start = written.find(line, at)
+        if start < 0:
+            return -1
+        at = start + len(line)
+    return start

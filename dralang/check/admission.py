@@ -5,95 +5,152 @@ the nodes that there are) is known when a scenario runs.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from dralang.api.admission import Accepted, AdmissionContext, Refused, admit_object
 from dralang.api.availability import newer_fields
 from dralang.api.decode import path_text
-from dralang.api.kinds import KINDS, KindInfo, deprecation, is_served, split_api_version
+from dralang.api.kinds import KINDS, KindInfo, is_served, split_api_version
 from dralang.api.located import Located
+from dralang.api.validation.errors import REQUIRED, FieldError
+from dralang.api.validation.limits import ADMIN_ACCESS_LABEL
 from dralang.api.verdicts import REFUSED, place_of, report_refusal
 from dralang.cel.admission import admission_checker
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog, Related
+from dralang.diagnostics.source import Span
 from dralang.features import FeatureGates
+from dralang.scenario.keys import ObjectKey
 from dralang.scenario.model import Declared, Settings
 
 REMARK: Final = "DRA0312"
 _NOW: Final = "1970-01-01T00:00:00Z"
 _FIELD: Final = re.compile(r"((?:spec|status|metadata)[^ :]*): (.*)", re.DOTALL)
-_Answer = Accepted | Refused
+
+
+class _Verdict(Struct, frozen=True):
+    """What a server says of an object's content.
+
+    Attributes:
+        unknown: the fields that its version does not have; it says nothing else then.
+        refused: why it refuses the object, if it does.
+        warnings: what it remarks.
+    """
+
+    unknown: tuple[tuple[str | int, ...], ...] = ()
+    refused: Refused | None = None
+    warnings: tuple[str, ...] = ()
 
 
 class Server:
-    """An API server of one version with certain feature gates; the same object is looked at once."""
+    """An API server of one version with certain feature gates; what says the same is looked at once."""
 
     def __init__(self, gates: FeatureGates) -> None:
         self.gates = gates
-        self._context = AdmissionContext(gates, admission_checker(gates), _NOW)
-        self._answers: dict[tuple[type, str, frozenset[str], bytes], _Answer] = {}
+        self._context = AdmissionContext(gates, admission_checker(gates), _NOW, _EveryNamespace())
+        self._verdicts: dict[tuple[type, str, frozenset[str], bytes], _Verdict] = {}
 
     def judge(self, declared: Declared, log: DiagnosticLog, related: tuple[Related, ...] = ()) -> None:
         """Report what the server has against an object, and what it remarks about one that it takes."""
         info = KINDS[declared.key.kind]
-        if self._is_unknown(info, declared, log, related):
+        missing = self._missing(info, declared)
+        if missing is not None:
+            log.add(structs.replace(missing, related=related))
             return
-        answer = self._answer(declared, info)
-        if isinstance(answer, Accepted):
-            for warning in answer.warnings:
-                log.add(_remark(warning, declared, related))
-        elif answer.reason != "Forbidden":
-            # Only what depends on other objects is forbidden; see above.
-            report_refusal(answer, declared.located, log, name=declared.span, related=related)
+        verdict = self._verdict(declared, info)
+        for path in verdict.unknown:
+            place = declared.located.at(path)
+            message = f"Kubernetes {self.gates.version} has no field `{path_text(path)}`"
+            log.add(Diagnostic(code=REFUSED, message=message, span=place.key_span or place.span, related=related))
+        for warning in verdict.warnings:
+            log.add(_remark(warning, declared, related))
+        refused = verdict.refused
+        # What is forbidden altogether depends on other objects; see above.
+        if refused is not None and refused.reason != "Forbidden" and not _is_wrong_already(declared, log):
+            _report(refused, declared, log, related)
 
-    def _is_unknown(
-        self, info: KindInfo, declared: Declared, log: DiagnosticLog, related: tuple[Related, ...]
-    ) -> bool:
-        """Whether the server does not have the kind, its API version, or a field."""
+    def _missing(self, info: KindInfo, declared: Declared) -> Diagnostic | None:
+        """Says that the server does not have a kind, or not in the version in which the object is written."""
         kubernetes = self.gates.version
         version = split_api_version(declared.api_version)[1]
-        message = way_out = ""
         if not any(is_served(info, known, kubernetes) for known in info.versions):
-            message = f"Kubernetes {kubernetes} has no {info.name}"
+            message, way_out = f"Kubernetes {kubernetes} has no {info.name}", ""
         elif info.gate is not None and not self.gates.enabled(info.gate):
             message = f"the API of {info.name} is off: feature gate `{info.gate}`"
             way_out = f"write `gates {{ {info.gate}: true }}`"
         elif version and not is_served(info, version, kubernetes):
-            message = f"Kubernetes {kubernetes} does not serve {info.name} as `{declared.api_version}`"
-        if message:
-            log.add(Diagnostic(code=REFUSED, message=message, span=declared.span, related=related, help=way_out))
-            return True
-        unknown = newer_fields(declared.object, kubernetes)
-        for path in unknown:
-            place = declared.located.at(path)
-            message = f"Kubernetes {kubernetes} has no field `{path_text(path)}`"
-            log.add(Diagnostic(code=REFUSED, message=message, span=place.key_span or place.span, related=related))
-        return bool(unknown)
+            message, way_out = f"Kubernetes {kubernetes} does not serve {info.name} as `{declared.api_version}`", ""
+        else:
+            return None
+        return Diagnostic(code=REFUSED, message=message, span=declared.span, help=way_out)
 
-    def _answer(self, declared: Declared, info: KindInfo) -> _Answer:
-        version = split_api_version(declared.api_version)[1]
+    def _verdict(self, declared: Declared, info: KindInfo) -> _Verdict:
+        version = split_api_version(declared.api_version)[1] or info.versions[0]
         given = _lists_given(declared.located)
-        key = None
         try:
             key = (type(declared.object), version, given, msgspec.json.encode(declared.object))
         except (UnicodeEncodeError, RecursionError, OverflowError):
-            pass  # an object that cannot be written is looked at each time
-        answer = None if key is None else self._answers.get(key)
-        if answer is None:
-            answer = admit_object(
-                "create",
-                declared.object,
-                None,
-                self._context,
-                version=version or info.versions[0],
-                lists_given=given,
-            )
-            if key is not None:
-                self._answers[key] = answer
-        return answer
+            return self._look(declared, version, given)
+        verdict = self._verdicts.get(key)
+        if verdict is None:
+            verdict = self._verdicts[key] = self._look(declared, version, given)
+        return verdict
+
+    def _look(self, declared: Declared, version: str, given: frozenset[str]) -> _Verdict:
+        unknown = newer_fields(declared.object, self.gates.version)
+        if unknown:
+            return _Verdict(unknown)
+        answer = admit_object("create", declared.object, None, self._context, version=version, lists_given=given)
+        return _Verdict(warnings=answer.warnings) if isinstance(answer, Accepted) else _Verdict(refused=answer)
+
+
+def _report(refused: Refused, declared: Declared, log: DiagnosticLog, related: tuple[Related, ...]) -> None:
+    lost = [cause for cause in refused.causes if declared.api_version and _is_lost_owner(cause)]
+    for cause in lost:
+        log.add(_remark(f"{cause.field}: {cause.message}", declared, related))
+    kept = tuple([cause for cause in refused.causes if cause not in lost])
+    if kept or not refused.causes:
+        refused = structs.replace(refused, causes=kept)
+        report_refusal(refused, declared.located, log, name=declared.span, related=related)
+
+
+class _EveryNamespace(Mapping[str, Mapping[str, str]]):
+    """Any namespace, with the labels that allow the most: those of the real ones are known when a scenario runs."""
+
+    _LABELS: Final = MappingProxyType({ADMIN_ACCESS_LABEL: "true"})
+
+    def __getitem__(self, name: str) -> Mapping[str, str]:
+        return self._LABELS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+def _is_wrong_already(declared: Declared, log: DiagnosticLog) -> bool:
+    """Whether an error in the object has been said: the server would only say the same, in other words."""
+    whole = declared.located.span
+    return any(
+        item.severity == "error"
+        and item.code != REFUSED
+        and item.span is not None
+        and item.span.source is whole.source
+        and whole.start <= item.span.start <= whole.end
+        for item in log
+    )
+
+
+def _is_lost_owner(cause: FieldError) -> bool:
+    """Whether a captured object has lost the UID of its owner, as it does before it is shown to others."""
+    return (
+        cause.type == REQUIRED and cause.field.startswith("metadata.ownerReferences[") and cause.field.endswith("uid")
+    )
 
 
 def _lists_given(located: Located) -> frozenset[str]:
@@ -116,13 +173,6 @@ def _remark(warning: str, declared: Declared, related: tuple[Related, ...]) -> D
     )
 
 
-class _Looked(Struct):
-    """What of a file a server has seen."""
-
-    server: Server
-    shared: bool = False
-
-
 class Servers:
     """The servers of an analysis run, one for each version and set of gates."""
 
@@ -139,11 +189,49 @@ class Servers:
 
 
 class FileAdmission:
-    """Brings the objects of one file before the servers of its scenarios, each object once before each of them."""
+    """Brings the objects of one file before the servers of its scenarios.
 
-    def __init__(self, servers: Servers, settings: Settings, shared: Mapping[object, Declared], log: DiagnosticLog):
+    Args:
+        servers: those of the analysis run.
+        settings: of the file.
+        shared: the objects of the file's own level.
+        log: takes the diagnostics.
+    """
+
+    def __init__(
+        self, servers: Servers, settings: Settings, shared: Mapping[ObjectKey, Declared], log: DiagnosticLog
+    ) -> None:
         self._servers = servers
         self._own = servers.of(settings)
         self._shared = shared
         self._log = log
-        self._seen: set[int] = set()
+        self._asked: dict[Server, tuple[Related, ...]] = {}
+
+    def again(self, log: DiagnosticLog) -> "FileAdmission":
+        """The same with another log, for one more drawing of a fuzz."""
+        other = FileAdmission.__new__(FileAdmission)
+        other._servers, other._own, other._shared = self._servers, self._own, self._shared
+        other._log = log
+        other._asked = {}
+        return other
+
+    def scenario(self, settings: Settings, title: Span, objects: Iterable[Declared]) -> None:
+        """Look at the objects of a scenario; those of the file's level are looked at in the end."""
+        server = self._servers.of(settings)
+        if server is None:
+            return
+        related = () if server is self._own else (Related("with the settings of this scenario", title),)
+        self._asked.setdefault(server, related)
+        for declared in objects:
+            if self._shared.get(declared.key) is not declared:
+                server.judge(declared, self._log, related)
+
+    def finish(self) -> None:
+        """Look at the objects of the file's level, once for each of the settings with which they are used."""
+        asked = self._asked
+        if self._own is not None and (not asked or self._own in asked):
+            # First, so that nothing is put down to a scenario that is wrong everywhere.
+            asked = {self._own: (), **asked}
+        for server, related in asked.items():
+            for declared in self._shared.values():
+                server.judge(declared, self._log, related)

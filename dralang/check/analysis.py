@@ -11,9 +11,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dralang.check import problems
+from dralang.check.admission import FileAdmission, Servers
 from dralang.check.environment import Environment, EnvironmentReader
 from dralang.check.expand import Bindings, ParamValue, scalar, substitute
 from dralang.check.files import Files, ParsedFile
+from dralang.check.holes import (
+    Existing,
+    LargestChooser,
+    Parts,
+    UnfillableError,
+    compared_headers,
+    existing_objects,
+    fill,
+)
 from dralang.check.pools import with_slice_counts
 from dralang.check.references import check_references, report_unused
 from dralang.check.scope import Scope
@@ -24,6 +34,7 @@ from dralang.check.values import Converter
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import SourceFile, Span
 from dralang.scenario import steps as s
+from dralang.scenario.holes import Chooser, Drawn, SmallestChooser
 from dralang.scenario.keys import ObjectKey
 from dralang.scenario.model import Declared, Property, Scenario, Settings
 from dralang.syntax import nodes as n
@@ -70,6 +81,7 @@ class Analyzer:
         self.environments = EnvironmentReader(self.files)
         self.overrides = overrides
         self.defaults = defaults
+        self.servers = Servers()
 
     def path(self, path: Path) -> Analysis | Diagnostic:
         """Analyse the spec at a path; a diagnostic if it cannot be read."""
@@ -88,7 +100,7 @@ class Analyzer:
         settings = settings_of([environment.headers], {}, DiagnosticLog(), self.overrides, self.defaults)
         scenarios: tuple[Scenario, ...] = ()
         if not parsed.log.has_errors:
-            scenarios = _FileAnalysis(environment, parsed, log, self.overrides, self.defaults).run()
+            scenarios = _FileAnalysis(environment, parsed, log, self).run()
         if log.has_errors:
             scenarios = ()
         return Analysis(
@@ -99,28 +111,32 @@ class Analyzer:
 class _FileAnalysis:
     """The scenarios of one file; private to this module."""
 
-    def __init__(
-        self,
-        environment: Environment,
-        parsed: ParsedFile,
-        log: DiagnosticLog,
-        overrides: Settings | None,
-        defaults: Settings | None,
-    ) -> None:
+    def __init__(self, environment: Environment, parsed: ParsedFile, log: DiagnosticLog, analyzer: Analyzer) -> None:
         self.environment = environment
         self.parsed = parsed
         self.log = log
-        self.overrides = overrides
-        self.defaults = defaults
+        self.analyzer = analyzer
+        self.overrides = analyzer.overrides
+        self.defaults = analyzer.defaults
         self.known: set[ObjectKey] = set(environment.objects)
         self.used: set[ObjectKey] = set()
         self.titles: dict[str, Span] = {}
         counted = with_slice_counts(environment.objects.values())
         self.objects = {**environment.objects, **counted}
+        # Gates are checked once for the file, so that a file without scenarios is checked too.
+        settings = settings_of([environment.headers], {}, log, self.overrides, self.defaults)
+        self.admission = FileAdmission(analyzer.servers, settings, self.objects, log)
+
+    def again(self, log: DiagnosticLog) -> "_FileAnalysis":
+        """The same file with nothing found in it yet, for one more drawing of a fuzz."""
+        other = object.__new__(_FileAnalysis)
+        other.environment, other.parsed, other.log, other.analyzer = self.environment, self.parsed, log, self.analyzer
+        other.overrides, other.defaults, other.objects = self.overrides, self.defaults, self.objects
+        other.known, other.used, other.titles = set(), set(), {}
+        other.admission = self.admission.again(log)
+        return other
 
     def run(self) -> tuple[Scenario, ...]:
-        # Gates are checked once for the file, so that a file without scenarios is checked too.
-        settings_of([self.environment.headers], {}, self.log, self.overrides, self.defaults)
         scenarios: list[Scenario] = []
         for node in self.environment.scenarios:
             for part in node.repeated:
@@ -130,6 +146,7 @@ class _FileAnalysis:
                 if scenario is not None:
                     scenarios.append(scenario)
         check_references(self.objects.values(), self.known, self.used, self.log, self.environment.broken)
+        self.admission.finish()
         # What an object with an error uses is not known.
         if self.environment.scenarios and not self.environment.broken:
             report_unused(self.environment.objects.values(), self.used, self.log)
@@ -209,14 +226,21 @@ class _FileAnalysis:
         self.titles[title] = node.title.span
         headers = {item.keyword: item for item in node.body.statements if isinstance(item, n.Header)}
         settings = settings_of([self.environment.headers, headers], bindings, self.log, self.overrides, self.defaults)
-        elaborator = self._elaborate(node, bindings)
+        elaborator = self.elaborate(node, bindings)
         self.known.update(elaborator.scope.objects)
         self.used.update(elaborator.scope.used)
         own = [item for key, item in elaborator.own.objects.items() if key not in self.environment.objects]
         check_references(own, elaborator.scope.objects, self.used, self.log, self.environment.broken)
-        return self._assemble(node, title, settings, elaborator)
+        if not node.fuzz:
+            return self.assemble(node, title, settings, elaborator)
+        template = _Template(node, title, settings, self)
+        if not self.log.has_errors:
+            # Only a hole that nothing can fill is a mistake here: the smallest choices need not make sense together.
+            template.check(self.log)
+        return replace(self.assemble(node, title, settings, elaborator), template=template)
 
-    def _elaborate(self, node: n.Scenario, bindings: Bindings) -> Elaborator:
+    def elaborate(self, node: n.Scenario, bindings: Bindings) -> Elaborator:
+        """The body of a scenario, name by name."""
         created: frozenset[ObjectKey] = frozenset()
         if _contains(node.body, (n.SetField, n.SetBlock)):
             # `set` before `create` changes the declaration: what is created must be known before.
@@ -236,7 +260,8 @@ class _FileAnalysis:
         scope = Scope(self.objects.values(), self.environment.aliases, log, self.environment.broken)
         return Elaborator(self.environment, scope, log, fuzz=node.fuzz)
 
-    def _assemble(self, node: n.Scenario, title: str, settings: Settings, elaborator: Elaborator) -> Scenario:
+    def assemble(self, node: n.Scenario, title: str, settings: Settings, elaborator: Elaborator) -> Scenario:
+        """What was elaborated, as a scenario."""
         declared = {key: item for key, item in elaborator.scope.objects.items() if item is not None}
         counted = with_slice_counts(declared.values())
         declared.update(counted)
@@ -247,9 +272,9 @@ class _FileAnalysis:
             for step in elaborator.steps
         ]
         initial = [item for key, item in declared.items() if key.kind != "Pod" and key not in elaborator.created]
+        if not node.fuzz:  # what stands in a hole is not known yet
+            self.admission.scenario(settings, node.title.span, declared.values())
         missing = [*elaborator.missing, *missing_features(settings, steps, elaborator.properties)]
-        if node.fuzz:
-            missing = [problems.not_yet("`fuzz`", node.title.span)]
         if not _contains(node.body, (n.Expect, n.Property)) and not self.environment.properties:
             self.log.add(problems.checks_nothing(title, node.title.span))
         source = self.parsed.source
@@ -269,6 +294,70 @@ class _FileAnalysis:
             node.fuzz,
             Span(source, node.span.start, node.title.span.end),
         )
+
+
+class _Template:
+    """A fuzz that can be drawn: see ``scenario.holes.Template``; private to this module."""
+
+    def __init__(self, node: n.Scenario, title: str, settings: Settings, analysis: _FileAnalysis) -> None:
+        self.node = node
+        self.title = title
+        self.settings = settings
+        self.analysis = analysis
+        self.parts = Parts()
+        self.existing: Existing | None = None
+
+    def check(self, log: DiagnosticLog) -> None:
+        """Report holes that nothing can fill, and wrong settings of a ``compare with``."""
+        for chooser in (SmallestChooser(), LargestChooser()):
+            try:
+                filled = fill(self.node.body, self._existing(), chooser, self.parts)
+            except UnfillableError as error:
+                log.add(error.diagnostic)
+                return
+            self._variants(filled.compared, log)
+            if log.has_errors:
+                return
+
+    def draw(self, chooser: Chooser) -> Drawn:
+        """Fill the holes."""
+        node = self.node
+        try:
+            filled = fill(node.body, self._existing(), chooser, self.parts)
+        except UnfillableError as error:
+            return Drawn(None, node, (error.diagnostic,), ())
+        body = n.Body(node.body.span, filled.statements)
+        tree = n.Scenario(node.span, node.title, node.tags, node.xfail, None, body)
+        log = DiagnosticLog()
+        analysis = self.analysis.again(log)
+        elaborator = analysis.elaborate(tree, {})
+        scenario = analysis.assemble(tree, self.title, self.settings, elaborator)
+        variants = self._variants(filled.compared, log)
+        if log.has_errors:
+            errors = [item for item in log.sorted() if item.severity == "error"]
+            return Drawn(None, tree, tuple(errors), ())
+        return Drawn(replace(scenario, fuzz=True), tree, (), variants)
+
+    def _variants(self, compared: tuple[n.Block, ...], log: DiagnosticLog) -> tuple[Settings, ...]:
+        own = {item.keyword: item for item in self.node.body.statements if isinstance(item, n.Header)}
+        analysis = self.analysis
+        return tuple(
+            [
+                settings_of(
+                    [analysis.environment.headers, own, compared_headers(block, log)],
+                    {},
+                    log,
+                    analysis.overrides,
+                    analysis.defaults,
+                )
+                for block in compared
+            ]
+        )
+
+    def _existing(self) -> Existing:
+        if self.existing is None:
+            self.existing = existing_objects(self.analysis.objects, self.node)
+        return self.existing
 
 
 def _shown(value: ParamValue) -> str:

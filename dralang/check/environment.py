@@ -253,7 +253,8 @@ def manifest_object(found: ManifestObject, log: DiagnosticLog) -> Declared | Non
     if info.namespaced:
         given = found.located.at(("metadata", "namespace"))
         namespace = given.value if isinstance(given.value, str) and given.key_span is not None else "default"
-    return Declared(ObjectKey(info.name, namespace, name.value), decoded, body, name.span, own=False)
+    key = ObjectKey(info.name, namespace, name.value)
+    return Declared(key, decoded, body, name.span, own=False, api_version=info.in_version(found.version))
 
 
 class Declarer:
@@ -271,6 +272,7 @@ class Declarer:
         """The new objects of a declaration or call; ``home`` knows the fixtures."""
         if isinstance(item, n.Call):
             return self._call(item, bindings, home)
+        self.builder.aliases = home.aliases
         built = self.builder.build(item, bindings)
         self.into.broken |= self.builder.broken
         return [declared for declared in built if self._take(declared)]

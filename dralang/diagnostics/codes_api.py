@@ -67,6 +67,16 @@ API_CODES: dict[str, Code] = {
             "store it. The text behind the field is the server's own. Fields of features that are off are dropped "
             "before the server looks, so a request may be refused because its `firstAvailable` is gone, for example."
         ),
-        example=("class gpu { where `true` }\nclaim shared {\n  request gpu: 1 of gpu { adminAccess: true }\n}\n"),
+        example=('class gpu {\n  where `device.drivr == "gpu.example.com"`\n}\n'),
+    ),
+    "DRA0312": Code(
+        title="a remark of the API server",
+        explanation=(
+            "An API server takes the object, and warns of it: the warning that `kubectl apply` would print. Names of "
+            "drivers should be lowercase, older versions of an API go away at some time. Objects that were captured "
+            "from a cluster often have lost the UIDs of their owners: a server would refuse them, a spec takes them as "
+            "they are."
+        ),
+        example=("node worker-1\n\nslice gpus {\n  driver: GPU.example.com\n  nodeName: worker-1\n  device gpu-0\n}\n"),
     ),
 }

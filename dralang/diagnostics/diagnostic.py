@@ -1,6 +1,6 @@
 """The one diagnostic value, and the log that collects it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from msgspec import Struct
@@ -81,6 +81,10 @@ class DiagnosticLog:
     def sorted(self) -> list[Diagnostic]:
         """All of them in reading order."""
         return sorted(self._items, key=Diagnostic.sort_key)
+
+    def __iter__(self) -> Iterator[Diagnostic]:
+        """All of them in the order in which they were added."""
+        return iter(self._items)
 
     def __len__(self) -> int:
         return len(self._items)

@@ -1,6 +1,7 @@
 """Declared objects, settings and scenarios."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -22,6 +23,7 @@ class Declared(Struct, frozen=True):
         located: the same with places, for errors that are found later.
         span: its name in the text.
         own: declared in the file that is tested, not in one that it uses.
+        api_version: the ``apiVersion`` of a manifest; empty in `.dra`, where the language has only one form.
     """
 
     key: ObjectKey
@@ -29,6 +31,7 @@ class Declared(Struct, frozen=True):
     located: Located
     span: Span
     own: bool = True
+    api_version: str = ""
 
 
 class Settings(Struct, frozen=True):
@@ -73,6 +76,7 @@ class Scenario(Struct, frozen=True):
         missing: what it needs that this version cannot run; it is refused then.
         fuzz: whether it is a fuzz.
         span: its head.
+        template: of a fuzz, ``scenario.holes.Template``: what is drawn before it is played.
     """
 
     file: str
@@ -89,6 +93,7 @@ class Scenario(Struct, frozen=True):
     missing: tuple[Diagnostic, ...]
     fuzz: bool
     span: Span
+    template: Any | None = None
 
     @property
     def node_id(self) -> str:

@@ -47,7 +47,8 @@ def test_kinds_that_are_not_modelled_are_named(tmp_path: Path) -> None:
 def test_a_manifest_that_refers_to_something_unknown_is_a_warning(tmp_path: Path) -> None:
     (tmp_path / "dralang.toml").touch()
     (tmp_path / "x.yaml").write_text(
-        "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\nspec:\n  priorityClassName: gone\n  containers: []\n"
+        "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\n"
+        "spec:\n  priorityClassName: gone\n  containers:\n  - {name: main, image: pause}\n"
     )
     analysis = Analyzer().text(tmp_path / "a.dra", "a.dra", b'use "x.yaml"\n')
     assert [(d.code, d.severity) for d in analysis.diagnostics] == [("DRA0216", "warning")]
