@@ -17,8 +17,8 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "oracle")]
 
-from oracle import Oracle, build, expressions, is_available  # noqa: E402 - the path has to be set first
-from problems import random_problem  # noqa: E402
+from allocation_problems import random_problem  # noqa: E402
+from real_allocator import Oracle, build, expressions, is_available  # noqa: E402 - the path has to be set first
 
 from dralang.allocator.allocate import Attempt, allocate  # noqa: E402
 from dralang.allocator.inventory import Inventory  # noqa: E402

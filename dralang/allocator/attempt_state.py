@@ -261,10 +261,6 @@ class AttemptState:
         """Equal for equal states of the constraints of a claim."""
         return tuple(state.key() for state in self._constraints[claim])
 
-    def consumed_by_shares(self, device: SliceDevice) -> tuple[tuple[str, int], ...]:
-        """What the shares taken in this attempt consume of a device."""
-        return tuple(sorted(self._shares[device].amounts.items()))
-
     def is_touched(self, device: SliceDevice) -> bool:
         """Whether this attempt has taken anything of the device."""
         return device in self._shares or device in self._marks or bool(self._admin_marks.get(device))

@@ -54,18 +54,21 @@ class Symmetry:
         """
         state = self._state
         dedicated: list[tuple[int, bool, int]] = []
-        shared: dict[SliceDevice, tuple[int, object]] = {}
+        shared: dict[SliceDevice, tuple[int, dict[tuple[bool, str], int]]] = {}
         for placement in placements:
             device = placement.candidate.device
+            # Whose it is matters for whom to blame.
+            own = placement.claim == claim
             if device.shareable:
-                shared[device] = (self.kind(placement.candidate), state.consumed_by_shares(device))
+                sums = shared.setdefault(device, (self.kind(placement.candidate), {(own, ""): 0}))[1]
+                for name, amount, _ in placement.amounts.taken if placement.amounts is not None else ():
+                    sums[own, name] = sums.get((own, name), 0) + amount
             elif placement.plan.admin:
-                dedicated.append((id(device), True, placement.claim))
+                dedicated.append((id(device), own, placement.claim))
             else:
-                dedicated.append((self.kind(placement.candidate), False, 0))
+                dedicated.append((self.kind(placement.candidate), own, -1))
         dedicated.sort()
-        # Only how much each device gives away counts, so the order must not: a sorted list of equal things is equal.
-        shares = tuple(sorted(shared.values(), key=repr))
+        shares = tuple(sorted((kind, tuple(sorted(sums.items()))) for kind, sums in shared.values()))
         return step, tuple(dedicated), shares, state.results[claim], state.constraint_key(claim)
 
     def _order_matters(self) -> bool:

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from oracle.problems import random_problem
+from oracle.allocation_problems import random_problem
 from problems_by_hand import case, claim, class_, counter_slice, device, expressions, held, node, request, slice_
 
 from dralang.allocator.allocate import Attempt, allocate

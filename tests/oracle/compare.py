@@ -12,8 +12,8 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
 
-from oracle import FOLDER, Json, Oracle, build, difference, shrunk  # noqa: E402 - the path has to be set first
-from problems import random_problem, tight_problem  # noqa: E402
+from allocation_problems import random_problem, tight_problem  # noqa: E402
+from real_allocator import FOLDER, Json, Oracle, build, difference, shrunk  # noqa: E402 - the path has to be set first
 
 
 def main() -> int:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from oracle import expressions
+from real_allocator import expressions
 
 from dralang.allocator.replay import replay_allocation
 

@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from allocation_problems import problems, random_problem
 from hypothesis import HealthCheck, given, settings
-from oracle import Oracle, build, difference, is_available, shrunk
-from problems import problems, random_problem
+from real_allocator import Oracle, build, difference, is_available, shrunk
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="the real allocator is built with Go")
 
@@ -28,7 +28,9 @@ def test_a_difference_is_found_and_shrunk(oracle, monkeypatch):
     case = next(
         case for case in map(random_problem, range(100)) if oracle.answer(case)["steps"][0]["status"] == "allocated"
     )
-    monkeypatch.setattr("oracle.replay_allocation", lambda case, _: [{"status": "wrong"} for _ in case["steps"]])
+    monkeypatch.setattr(
+        "real_allocator.replay_allocation", lambda case, _: [{"status": "wrong"} for _ in case["steps"]]
+    )
     assert difference(oracle, case) is not None
     smaller = shrunk(oracle, case)
     assert len(json.dumps(smaller)) < len(json.dumps(case))
