@@ -35,8 +35,8 @@ def test_the_example_of_a_code_provokes_it_and_nothing_worse(code: str, tmp_path
 CLASS = "class gpu { where `true` }\n"
 REFUSED = {
     "a value": (
-        "node n { labels { good: x; bad: -x } }\n",
-        "-x",
+        'node n { labels { good: x; bad: "-x" } }\n',
+        '"-x"',
         'the API server refuses `metadata.labels`: Invalid value: "-x"',
     ),
     "a key": (
