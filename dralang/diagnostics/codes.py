@@ -12,6 +12,7 @@ from dralang.diagnostics.codes_api import API_CODES
 from dralang.diagnostics.codes_check import CHECK_CODES
 from dralang.diagnostics.codes_conform import CONFORM_CODES
 from dralang.diagnostics.codes_formatter import FORMATTER_CODES
+from dralang.diagnostics.codes_interop import INTEROP_CODES
 from dralang.diagnostics.codes_syntax import SYNTAX_CODES
 
 
@@ -26,4 +27,6 @@ def _merged(*families: dict[str, Code]) -> dict[str, Code]:
     return dict(sorted(merged.items()))
 
 
-CODES: Final[dict[str, Code]] = _merged(SYNTAX_CODES, FORMATTER_CODES, API_CODES, CHECK_CODES, CONFORM_CODES)
+CODES: Final[dict[str, Code]] = _merged(
+    SYNTAX_CODES, FORMATTER_CODES, API_CODES, CHECK_CODES, CONFORM_CODES, INTEROP_CODES
+)
