@@ -1,13 +1,14 @@
 """What the allocator uses: ``DeviceExpressions`` over one environment of stored expressions."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from dralang.api.expressions import ExpressionError, PreparedDevice
+from dralang.api.expressions import DecidingPart, ExpressionError, PreparedDevice
 from dralang.api.resourceslice import Device, DeviceAttribute
 from dralang.cel.device import AnyPrepared, prepare_for
 from dralang.cel.environment import DEFAULT, Environment
 from dralang.cel.evaluate import EvaluationError, as_attribute, as_bool, interpret
+from dralang.cel.explain import deciding
 from dralang.cel.generate import MAX_DEPTH, generate
 from dralang.cel.issues import CompileError
 from dralang.cel.program import Compiled, Purpose, compile_expression
@@ -71,6 +72,14 @@ class CelExpressions:
         if isinstance(found, ExpressionError):
             raise ExpressionError(found.message, found.phase)
         return found
+
+    def deciding_parts(self, expression: str, device: PreparedDevice) -> tuple[DecidingPart, ...]:
+        """Return the parts of a selector that make it false on a device, with what they found there."""
+        decisions = deciding(self._compile(expression, "selector"), cast("AnyPrepared", device))
+        return tuple(
+            (decision.text, tuple(f"`{read.text}` is {read.value}" for read in decision.values))
+            for decision in decisions
+        )
 
 
 def _function(compiled: Compiled, convert: Callable[[Value], Any]) -> Callable[[Any], Any]:

@@ -174,7 +174,8 @@ _OPTIONS: Final[dict[str, Any]] = {
     "maybe_placeholders": False,
     "propagate_positions": False,
 }
-_FORMAT: Final = 1
+_FORMAT: Final = 2
+_DIGEST: Final = 32
 _WIDEST: Final = 1 << 32
 
 
@@ -217,7 +218,11 @@ def cache_folder() -> Path | None:
 
 def _load(path: Path, transformer: object) -> lark.Lark | None:
     try:
-        content = msgspec.msgpack.decode(path.read_bytes(), strict=False)
+        stored = path.read_bytes()
+        digest, packed = stored[:_DIGEST], stored[_DIGEST:]
+        if hashlib.sha256(packed).digest() != digest:
+            return None
+        content = msgspec.msgpack.decode(packed, strict=False)
         data, memo = content["data"], content["memo"]
         loaded: lark.Lark = lark.Lark.__new__(lark.Lark)
         # Lark's own loading of plain data, as its stand-alone parsers use it.
@@ -230,7 +235,8 @@ def _load(path: Path, transformer: object) -> lark.Lark | None:
 def _store(path: Path, built: lark.Lark) -> None:
     """Write the tables beside their place and move them there; a folder that cannot be written is no error."""
     data, memo = built.memo_serialize([TerminalDef, Rule])
-    content = msgspec.msgpack.encode(_plain({"data": data, "memo": memo}))
+    packed = msgspec.msgpack.encode(_plain({"data": data, "memo": memo}))
+    content = hashlib.sha256(packed).digest() + packed
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)

@@ -5,10 +5,10 @@ import json
 from pathlib import Path
 
 import pytest
+from cel_strategies import devices, selectors
 from counts import count
 from hypothesis import HealthCheck, given, settings
 
-from cel_strategies import devices, selectors
 from dralang.api.expressions import ExpressionError
 from dralang.cel.environment import Environment
 from dralang.cel.evaluate import EvaluationError, as_bool, interpret, measured_cost
