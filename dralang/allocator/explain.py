@@ -36,6 +36,7 @@ from dralang.allocator.quirks import QUIRKS
 from dralang.allocator.requests import AttemptError, ClaimPlan, RequestPlan, Slot, plan_claims
 from dralang.allocator.state import AllocatedState, PoolAllocations
 from dralang.allocator.taints import untolerated
+from dralang.api.expressions import DecidingPart, ExplainingExpressions
 from dralang.api.nodes import Node
 from dralang.api.resourceclaim import ResourceClaim
 
@@ -158,18 +159,21 @@ class _Judge:
                 index=index,
                 expression=text,
             )
-        part = ""
-        deciding = getattr(self._expressions, "deciding_part", None)
-        if deciding is not None:
-            part = str(deciding(text, device.prepared()) or "")
-        because = f", because of `{part}`" if part and part != text else ""
+        parts: tuple[DecidingPart, ...] = ()
+        if isinstance(self._expressions, ExplainingExpressions):
+            parts = self._expressions.deciding_parts(text, device.prepared())
+        because = "".join(
+            (f", because of `{part}`" if part != text else "") + (f" ({', '.join(found)})" if found else "")
+            for part, found in parts
+        )
         return Obstacle(
             rule="selector",
-            text=f"selector #{index} of {owner} is false{because}: `{text}`",
+            text=f"selector #{index} of {owner} is false: `{text}`{because}",
             owner=owner,
             index=index,
             expression=text,
-            part=part,
+            parts=tuple(part for part, _ in parts),
+            found=tuple(each for _, found in parts for each in found),
         )
 
     def _node(self, device: SliceDevice) -> Obstacle | None:

@@ -49,7 +49,8 @@ class Obstacle(Struct, frozen=True, kw_only=True, omit_defaults=True):
         owner: whose selector it is, ``class NAME`` or ``claim NAMESPACE/NAME``.
         index: number of the selector or constraint.
         expression: the selector.
-        part: the part of the selector that decides, if the expressions can tell.
+        parts: the parts of the selector that decide, if the expressions can tell.
+        found: what those parts found on the device, in words.
         holders: the claims that have the device, its shares, or the devices on the counters.
         name: of the capacity, counter or attribute, key of the taint.
         counter_set: the counter set.
@@ -64,7 +65,8 @@ class Obstacle(Struct, frozen=True, kw_only=True, omit_defaults=True):
     owner: str = ""
     index: int = -1
     expression: str = ""
-    part: str = ""
+    parts: tuple[str, ...] = ()
+    found: tuple[str, ...] = ()
     holders: tuple[str, ...] = ()
     name: str = ""
     counter_set: str = ""

@@ -4,7 +4,7 @@ Source: kubernetes/dynamic-resource-allocation ``cel`` (compile and evaluate), d
 """
 
 from collections.abc import Callable
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from dralang.api.resourceslice import Device, DeviceAttribute
 
@@ -43,4 +43,17 @@ class DeviceExpressions(Protocol):
 
     def derived(self, expression: str) -> Callable[[PreparedDevice], DeviceAttribute]:
         """Return the compiled derived attribute; errors as for ``selector``."""
+        ...
+
+
+DecidingPart: TypeAlias = tuple[str, tuple[str, ...]]
+"""A part of an expression, and what it found on the device, in words."""
+
+
+@runtime_checkable
+class ExplainingExpressions(Protocol):
+    """Expressions that can also say why."""
+
+    def deciding_parts(self, expression: str, device: PreparedDevice) -> tuple[DecidingPart, ...]:
+        """Return the parts of a selector that make it false on a device."""
         ...
