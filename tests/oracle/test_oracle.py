@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from allocation_problems import problems, random_problem
+from allocation_problems import problems, random_problem, tight_problem
 from hypothesis import HealthCheck, given, settings
 from real_allocator import Oracle, build, difference, is_available, shrunk
 
@@ -22,6 +22,11 @@ def oracle(tmp_path_factory):
 @given(case=problems())
 def test_the_real_allocator_gives_the_same_answer(oracle, case):
     assert difference(oracle, case) is None, json.dumps(case)
+
+
+def test_long_searches_end_alike(oracle):
+    differing = [seed for seed in range(200) if difference(oracle, tight_problem(seed)) is not None]
+    assert differing == []
 
 
 def test_a_difference_is_found_and_shrunk(oracle, monkeypatch):
