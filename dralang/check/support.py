@@ -10,11 +10,8 @@ from dralang.diagnostics.diagnostic import Diagnostic
 from dralang.scenario import propositions as p
 from dralang.scenario.model import Property, Settings
 from dralang.scenario.steps import Expect, Step, Watch
-from dralang.syntax import nodes as n
 
-UNSUPPORTED_STATEMENTS: Final[dict[type, str]] = {
-    n.Compare: "comparing settings",
-}
+UNSUPPORTED_STATEMENTS: Final[dict[type, str]] = {}
 UNSUPPORTED_STATES: Final[dict[str, str]] = {}
 UNSUPPORTED_GATES: Final[dict[str, str]] = {
     "DRAPreemption": "preemption of device users (KEP-5690)",
