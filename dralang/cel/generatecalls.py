@@ -48,6 +48,7 @@ class CallGenerator:
         self.hidden: list[tuple[str, bool, Path | None, Code | None]] = []
         self.simple: dict[int, bool] = {}
         self.names = 0
+        self.aborts = 0
 
     # To be provided
 
@@ -232,11 +233,20 @@ class CallGenerator:
         return Code(f"{{{inner}}}", fallible=any(code.fallible for code in codes), kind="dict")
 
     def operands(self, nodes: list[Node]) -> list[Code]:
-        """The code of several nodes that are evaluated one after the other."""
+        """The code of several nodes that are evaluated one after the other.
+
+        Raises:
+            Unsupported: one of them may end the evaluation, which it does even if one before it fails.
+        """
         last = max((at for at, node in enumerate(nodes) if not self.is_simple(node)), default=-1)
         codes: list[Code] = []
+        failing = False
         for at, node in enumerate(nodes):
+            aborts = self.aborts
             code = self.emit(node)
+            if failing and self.aborts > aborts:
+                raise Unsupported
+            failing = failing or code.fallible
             if at < last and code.fallible:
                 # Statements of a later one follow: keep the order of evaluation.
                 value = self.name()
@@ -312,6 +322,7 @@ class CallGenerator:
             return self.constant(value=False)
         if any(type(item) not in {str, int, bool, float, Uint} for item in constants):
             return Code(f"contained({value.text}, {items.text})", kind="bool")
+        self.aborts += value.kind not in {"str", "int", "bool", "float"}
         kind = "str" if all(type(item) is str for item in constants) else ""
         kind = "int" if all(type(item) is int for item in constants) else kind
         if not kind:

@@ -188,7 +188,7 @@ def test_the_same_text_is_compiled_once(expressions):
 
 def test_a_bad_attribute_spoils_the_device_until_1_37():
     device = Device(name="d", attributes={"v": DeviceAttribute(version="bad"), "i": DeviceAttribute(int_=1)})
-    found = {}
+    found: dict[int, bool | str] = {}
     for minor in (37, 38):
         known = CelExpressions(Environment(minor=minor))
         try:

@@ -48,7 +48,8 @@ def test_verdict_cost_and_result_are_as_recorded(name, version):
 @pytest.mark.parametrize(("version", "allowed"), [("1.36", 3), ("1.37", 0), ("1.38", 11)])
 def test_messages_read_as_recorded_but_for_a_known_few(version, allowed):
     asked = [case for case in all_cases() if recorded_answer(case, version) is not None]
-    messages = sum("compile" in want or "error" in want for want in (recorded_answer(case, version) for case in asked))
+    answers = [recorded_answer(case, version) or {} for case in asked]
+    messages = sum("compile" in want or "error" in want for want in answers)
     differing = [case["id"] for case in asked if cel_difference(case, version) is not None]
     assert len(differing) <= allowed
     assert len(differing) <= (1 - LEAST_EQUAL_TEXTS) * messages
