@@ -15,7 +15,7 @@ from dralang.allocator.profiles import AllocatorProfile, Rules
 from dralang.api.deviceclass import DeviceClass
 from dralang.api.expressions import DeviceExpressions
 from dralang.api.nodes import Node
-from dralang.api.resourceslice import ResourceSlice
+from dralang.api.resourceslice import ResourceSlice, ResourceSliceSpec
 
 
 class PreparedClass:
@@ -286,6 +286,17 @@ class Inventory:
         """The nodes for which that pool has slices; an empty name stands for nodes in general."""
         group = self._groups.get(pool)
         return frozenset() if group is None else group.nodes
+
+    def slice_spec_of(self, pool: PoolId, device: str) -> ResourceSliceSpec | None:
+        """The newest slice of a pool that publishes a device; None if none does."""
+        group = self._groups.get(pool)
+        found: ResourceSliceSpec | None = None
+        for _, slice_ in group.placed if group is not None else ():
+            spec = slice_.api.spec
+            newer = found is None or spec.pool.generation > found.pool.generation
+            if newer and any(each.id[2] == device for each in slice_.devices):
+                found = spec
+        return found
 
     def slices(self) -> list[ResourceSlice]:
         """All slices, in listing order."""

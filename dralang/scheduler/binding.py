@@ -88,6 +88,8 @@ class Binder:
     def cancel(self, binding: Binding) -> None:
         """Preempt a pod that is not bound yet: its binding fails at once."""
         binding.preempted = True
+        if binding.data is not None:
+            binding.data.preempted = True
         if binding.timer is not None:
             binding.timer.cancel()
         self._store.events.schedule(Phase.BINDING, self._component, self._poll, binding)

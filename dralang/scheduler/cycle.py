@@ -7,7 +7,15 @@ pkg/scheduler/framework/sorted_nodes.go.
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from dralang.scheduler.framework import SUCCESS, Code, CycleState, Diagnosis, Plugin, Status
+from dralang.scheduler.framework import (
+    SUCCESS,
+    Code,
+    CycleState,
+    Diagnosis,
+    NominationEnd,
+    Plugin,
+    Status,
+)
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
 from dralang.scheduler.nominator import PodNominator
 from dralang.scheduler.verdicts import VerdictCache, Verdicts
@@ -83,6 +91,7 @@ class SchedulingAlgorithm:
         """From how many nodes on verdicts are remembered."""
         self._pre_filters = [plugin for plugin in plugins if plugin.has_pre_filter]
         self._filters = [plugin for plugin in plugins if plugin.has_filter]
+        self._nominating = [plugin for plugin in plugins if plugin.has_nominations]
         self._adders = [plugin for plugin in plugins if plugin.has_add_pod]
         self._post_filters = [plugin for plugin in plugins if plugin.has_post_filter]
         self._scores = [plugin for plugin in plugins if plugin.has_score]
@@ -288,6 +297,10 @@ class SchedulingAlgorithm:
             status = self._run_filters(tried_state, info, tried_node, filters)
             if not status.is_success:
                 return status
+            state.first_pass = tried_state
+            status = self._run_filters(state, info, node, filters)
+            state.first_pass = None
+            return status
         return self._run_filters(state, info, node, filters)
 
     def _run_filters(self, state: CycleState, info: PodInfo, node: NodeInfo, filters: Sequence[Plugin]) -> Status:
@@ -318,6 +331,31 @@ class SchedulingAlgorithm:
                 if not status.is_success:
                     return status.by(plugin.name)
         return SUCCESS
+
+    # Nominations.
+
+    def add_nominated_pod(self, state: CycleState, info: PodInfo, node: NodeInfo, victims: Sequence[PodInfo]) -> None:
+        """Tell the plugins that preemption has chosen a node."""
+        for plugin in self._nominating:
+            plugin.add_nominated_pod(state, info, node, victims)
+
+    def remove_nominated_pod(self, info: PodInfo, node: str, cause: NominationEnd) -> None:
+        """Tell the plugins that a nomination has come to its end."""
+        for plugin in self._nominating:
+            plugin.remove_nominated_pod(info, node, cause)
+
+    def obstacle_to_preemption(self, info: PodInfo, node: str) -> str:
+        """Why a nominated pod may not preempt again yet, as the first plugin that objects says."""
+        for plugin in self._nominating:
+            obstacle = plugin.obstacle_to_preemption(info, node)
+            if obstacle:
+                return obstacle
+        return ""
+
+    @property
+    def knows_nominations(self) -> bool:
+        """Whether any plugin keeps something for nominated pods."""
+        return bool(self._nominating)
 
     # PostFilter and Score.
 

@@ -14,6 +14,10 @@ from dralang.scheduler.node_info import NodeInfo, PodInfo
 MAX_NODE_SCORE = 100
 
 
+NominationEnd: TypeAlias = Literal["scheduled", "ended", "failed"]
+"""How a nomination ends: the pod gets its place, or does without it, or its victims could not be deleted."""
+
+
 class Code(IntEnum):
     """The outcome of a plugin, and what follows from it."""
 
@@ -103,12 +107,14 @@ class GroupCycle:
 class CycleState:
     """The state of all plugins for one scheduling cycle of one pod; each plugin writes only its own."""
 
-    __slots__ = ("_data", "group", "skipped")
+    __slots__ = ("_data", "first_pass", "group", "skipped")
 
     def __init__(self) -> None:
         self._data: dict[str, PluginState] = {}
         self.group: GroupCycle | None = None
         """The cycle of the group that this one belongs to."""
+        self.first_pass: CycleState | None = None
+        """The state with the nominated pods, while a node that passed with them is looked at without them."""
         self.skipped: frozenset[str] = frozenset()
         """Plugins whose Filter has nothing to say about this pod."""
 
@@ -147,6 +153,7 @@ class Plugin:
     has_score = False
     has_post_filter = False
     has_reserve = False
+    has_nominations = False
     node_local_score = False
     """Whether the score depends on nothing but pod and node, and is not normalised."""
 
@@ -183,6 +190,16 @@ class Plugin:
     def post_filter(self, state: CycleState, info: PodInfo, statuses: "NodeStatuses") -> tuple[Status, str | None]:
         """Try to make the pod schedulable; may nominate a node (an empty name clears the nomination)."""
         return Status(Code.UNSCHEDULABLE), None
+
+    def add_nominated_pod(self, state: CycleState, info: PodInfo, node: NodeInfo, victims: Sequence[PodInfo]) -> None:
+        """Preemption has chosen a node for a pod and who has to go."""
+
+    def remove_nominated_pod(self, info: PodInfo, node: str, cause: NominationEnd) -> None:
+        """The nomination of a pod has come to its end."""
+
+    def obstacle_to_preemption(self, info: PodInfo, node: str) -> str:
+        """Why a pod that is nominated to a node may not preempt again yet; empty if it may."""
+        return ""
 
     def pre_score(self, state: CycleState, info: PodInfo, nodes: Sequence[NodeInfo]) -> Status:
         """Prepare scoring; SKIP leaves the plugin out."""

@@ -3,13 +3,23 @@
 Source: kubernetes pkg/scheduler/backend/queue/nominator.go.
 """
 
+from collections.abc import Callable
+
+from dralang.scheduler.framework import NominationEnd
 from dralang.scheduler.node_info import PodInfo
+
+Ended = Callable[[PodInfo, str, NominationEnd], None]
 
 
 class PodNominator:
-    """Which pods are nominated to which node. Only the scheduler changes it."""
+    """Which pods are nominated to which node. Only the scheduler changes it.
 
-    def __init__(self) -> None:
+    Args:
+        ended: told of every nomination that ends, also because the pod is nominated to another node.
+    """
+
+    def __init__(self, ended: Ended = lambda _info, _node, _cause: None) -> None:
+        self._ended = ended
         self._by_node: dict[str, dict[str, PodInfo]] = {}
         self._node: dict[str, str] = {}
 
@@ -27,13 +37,18 @@ class PodNominator:
         return [node for node, pods in self._by_node.items() if pods]
 
     def add(self, info: PodInfo, node: str) -> None:
-        """Nominate a pod; an earlier nomination of it ends."""
-        self.delete(info.uid)
+        """Nominate a pod; an earlier nomination of it to another node ends."""
+        before = self._node.get(info.uid)
+        if before is not None and before != node:
+            self.delete(info.uid)
+        elif before is not None:
+            del self._by_node[before][info.uid]
         self._by_node.setdefault(node, {})[info.uid] = info
         self._node[info.uid] = node
 
-    def delete(self, uid: str) -> None:
+    def delete(self, uid: str, cause: NominationEnd = "ended") -> None:
         """End the nomination of a pod."""
         node = self._node.pop(uid, None)
         if node is not None:
-            del self._by_node[node][uid]
+            info = self._by_node[node].pop(uid)
+            self._ended(info, node, cause)

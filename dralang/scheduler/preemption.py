@@ -5,7 +5,7 @@ pkg/scheduler/framework/preemption (preemption.go, executor.go).
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from dralang.api.disruption import PodDisruptionBudget
 from dralang.api.pods import Pod, PodCondition
@@ -26,6 +26,9 @@ CANDIDATES_PERCENTAGE = 10
 _NO_VICTIMS = "No preemption victims found for incoming pod"
 _NOT_HELPFUL = "Preemption is not helpful for scheduling"
 _PRIORITY_OFFSET = 2**31
+
+Preempted: TypeAlias = Literal["watched", "in memory", "refused"]
+"""How a victim went: by its deletion, by giving up its binding, or not at all."""
 
 
 class PreemptionHandle(Protocol):
@@ -90,6 +93,9 @@ class DefaultPreemption(Plugin):
             summary = count_reasons(tried, len(nodes))
             return _answer(f"0/{len(nodes)} nodes are available: {summary}."), ""
         best = choose(candidates)
+        node = self._scheduler.cache.node(best.node)
+        assert node is not None, "candidates are nodes of the cache"
+        self._scheduler.algorithm.add_nominated_pod(state, info, node, best.victims)
         self._evict(info, best)
         text = f"found a potential placement for pod on node {best.node}, preempting {len(best.victims)} victims"
         return Status(Code.SUCCESS, f"preemption: {text}"), best.node
@@ -106,7 +112,7 @@ class DefaultPreemption(Plugin):
             for other in node.pods.values():
                 if other.priority < info.priority and _is_being_preempted(other.pod):
                     return "not eligible due to a terminating pod on the nominated node."
-        return ""
+        return self._scheduler.algorithm.obstacle_to_preemption(info, nominated)
 
     def _candidates(
         self, state: CycleState, info: PodInfo, nodes: Sequence[NodeInfo], tried: NodeStatuses
@@ -192,10 +198,14 @@ class DefaultPreemption(Plugin):
                 meta = other.pod.metadata
                 scheduler.nominator.delete(other.uid)
                 scheduler.store.patch_status(Pod, meta.namespace, meta.name, nominated_node_name="")
-        watched = True
-        for victim in victims:
-            watched = self._preempt(info, victim, candidate.node) and watched
+        outcomes = [self._preempt(info, victim, candidate.node) for victim in victims]
+        watched = all(outcome == "watched" for outcome in outcomes)
         self._preempting.pop(info.uid, None)
+        if "refused" in outcomes and scheduler.algorithm.knows_nominations:
+            # What was promised cannot be kept (KEP-5690): the pod is free to try anew.
+            meta = info.pod.metadata
+            scheduler.nominator.delete(info.uid, "failed")
+            scheduler.store.patch_status(Pod, meta.namespace, meta.name, nominated_node_name="")
         if not watched:
             # A deletion that will not be heard of brings nobody back.
             scheduler.queue.activate(info.uid)
@@ -203,8 +213,8 @@ class DefaultPreemption(Plugin):
             # What happened while the pod was held back must not be lost.
             scheduler.queue.release(info.uid, self.name)
 
-    def _preempt(self, info: PodInfo, victim: PodInfo, node: str) -> bool:
-        """Let one victim go; return whether its end can be watched (also one that came before)."""
+    def _preempt(self, info: PodInfo, victim: PodInfo, node: str) -> Preempted:
+        """Let one victim go; say whether its end can be watched (also one that came before)."""
         scheduler = self._scheduler
         meta = victim.pod.metadata
         name = info.pod.metadata.name
@@ -212,10 +222,10 @@ class DefaultPreemption(Plugin):
         if binding is not None and not binding.preempted:
             scheduler.binder.cancel(binding)
             self._record(meta.namespace, meta.name, f"preempted by pod `{name}` before it was bound to {node}", name)
-            return False
+            return "in memory"
         current = scheduler.store.get(Pod, meta.namespace, meta.name)
         if current is None or current.metadata.uid != victim.uid:
-            return True
+            return "watched"
         condition = PodCondition(
             type="DisruptionTarget",
             status="True",
@@ -226,7 +236,7 @@ class DefaultPreemption(Plugin):
         scheduler.store.patch_status(Pod, meta.namespace, meta.name, conditions=conditions)
         self._record(meta.namespace, meta.name, f"preempted by pod `{name}` on {node}", name)
         refused = scheduler.store.delete(Pod, meta.namespace, meta.name, uid=victim.uid)
-        return refused is None or refused.reason == "NotFound"
+        return "watched" if refused is None or refused.reason == "NotFound" else "refused"
 
     def _record(self, namespace: str, name: str, message: str, preemptor: str) -> None:
         now = self._scheduler.store.events.now

@@ -27,7 +27,7 @@ from dralang.scheduler.dynamicresources.binding import ClaimBinder
 from dralang.scheduler.dynamicresources.inventories import Inventories
 from dralang.scheduler.dynamicresources.manager import DRAManager
 from dralang.scheduler.dynamicresources.plugin import DynamicResources
-from dralang.scheduler.framework import SUCCESS, CycleState, Diagnosis, Plugin, Status
+from dralang.scheduler.framework import SUCCESS, CycleState, Diagnosis, NominationEnd, Plugin, Status
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
 from dralang.scheduler.node_plugins import NodeAffinity, NodeName, NodePorts, NodeUnschedulable, TaintToleration
 from dralang.scheduler.nominator import PodNominator
@@ -79,7 +79,7 @@ class Scheduler:
         settings, features = self.settings, self.features
         self.verdicts = VerdictCache()
         self.cache = NodeCache(self.verdicts.forget_node)
-        self.nominator = PodNominator()
+        self.nominator = PodNominator(self._nomination_ended)
         self.manager = DRAManager(
             self._inventories,
             taint_rules=features.enabled("DRADeviceTaintRules") and features.enabled("DRADeviceTaints"),
@@ -88,7 +88,11 @@ class Scheduler:
             touched=self._nodes_touched,
         )
         self.dynamic_resources = DynamicResources(
-            self.store, self.manager, features, binding_timeout=settings.binding_timeout
+            self.store,
+            self.manager,
+            features,
+            binding_timeout=settings.binding_timeout,
+            freed=self._capacity_freed,
         )
         self._serves_extended = features.enabled("DRAExtendedResource")
         self.preemption = DefaultPreemption(self)
@@ -163,6 +167,16 @@ class Scheduler:
         if not self._serves_extended or (node is not None and node.allocatable.get(resource, 0) > 0):
             return False
         return self.manager.names.class_for(resource) is not None
+
+    def _nomination_ended(self, info: PodInfo, node: str, cause: NominationEnd) -> None:
+        self.algorithm.remove_nominated_pod(info, node, cause)
+
+    def _capacity_freed(self, info: PodInfo, old: ResourceClaim, new: ResourceClaim) -> None:
+        """What was held for a pod is free; nothing in the API server says so."""
+        self.queue.move(
+            ClusterEvent(EventKind.CLAIM_CHANGED, old, new),
+            lambda other: other.priority <= info.priority and other.uid != info.uid,
+        )
 
     def _nodes_touched(self, nodes: Iterable[str] | None) -> None:
         if nodes is None:

@@ -1,5 +1,7 @@
 """What the plugin keeps for one scheduling cycle of one pod."""
 
+from typing import Protocol
+
 from dralang.allocator.allocate import Attempt
 from dralang.allocator.inventory import Inventory
 from dralang.allocator.state import AllocatedState
@@ -35,6 +37,39 @@ class NodeAllocation:
         self.footprint = footprint
 
 
+class StateReader(Protocol):
+    """What a cycle reads of the manager."""
+
+    @property
+    def inventory(self) -> Inventory:
+        """Slices and classes."""
+
+
+class Effects:
+    """What other pods would change, on one clone of the cycle's state.
+
+    Attributes:
+        removed: by claim the victims (UIDs) that are assumed to be gone.
+        released: the claims that are free without them, with what they held.
+        subtracted: victims' claims that are not counted because a nominated pod takes their devices.
+    """
+
+    __slots__ = ("released", "removed", "subtracted")
+
+    def __init__(self) -> None:
+        self.removed: dict[str, frozenset[str]] = {}
+        self.released: dict[str, AllocationResult] = {}
+        self.subtracted: dict[str, AllocationResult] = {}
+
+    def clone(self) -> "Effects":
+        """A copy."""
+        copy = Effects()
+        copy.removed = dict(self.removed)
+        copy.released = dict(self.released)
+        copy.subtracted = dict(self.subtracted)
+        return copy
+
+
 class StateData:
     """The cycle of one pod.
 
@@ -50,15 +85,19 @@ class StateData:
         unavailable: the claims that some node refused although it could have been allocated there.
         reserved: the allocations chosen by Reserve, by index of the claim.
         shared: what another member of the pod's group was given in the same cycle, by index of the claim.
+        effects: what other pods would change; None if they cannot (gate DRAPreemption off).
+        preempted: the pod had to give up its place before it was bound.
     """
 
     __slots__ = (
         "allocated",
         "attempt",
         "claims",
+        "effects",
         "extended",
         "inventory",
         "nodes",
+        "preempted",
         "reserved",
         "selectors",
         "shared",
@@ -66,7 +105,7 @@ class StateData:
         "unavailable",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, effects: Effects | None = None) -> None:
         self.claims: list[ResourceClaim] = []
         self.special = False
         self.selectors: dict[int, NodeSelector] = {}
@@ -78,10 +117,25 @@ class StateData:
         self.unavailable: set[int] = set()
         self.reserved: dict[int, AllocationResult] = {}
         self.shared: dict[int, AllocationResult] = {}
+        self.effects = effects
+        self.preempted = False
 
     def clone(self) -> "StateData":
-        """The same object: up to 1.38 other pods do not change what the devices of this one would be."""
-        return self
+        """A copy on which other pods can be tried; the same object where they would change nothing."""
+        if self.effects is None:
+            return self
+        copy = StateData()
+        for name in self.__slots__:
+            setattr(copy, name, getattr(self, name))
+        copy.nodes = dict(self.nodes)
+        copy.effects = self.effects.clone()
+        return copy
+
+    def change(self, manager: "StateReader", allocated: AllocatedState) -> None:
+        """Go on as if something else were taken; only for clones."""
+        self.inventory = manager.inventory
+        self.allocated = allocated
+        self.attempt = None
 
     @property
     def special_claim(self) -> ResourceClaim | None:
@@ -94,8 +148,13 @@ class StateData:
         return self.claims[:-1] if self.special else self.claims
 
     def to_allocate(self) -> list[int]:
-        """The indices of the claims without an allocation."""
-        return [index for index, claim in enumerate(self.claims) if claim.status.allocation is None]
+        """The indices of the claims without an allocation, those that lose theirs with the victims included."""
+        released = self.effects.released if self.effects is not None else {}
+        return [
+            index
+            for index, claim in enumerate(self.claims)
+            if claim.status.allocation is None or claim.metadata.uid in released
+        ]
 
     def to_ask(self) -> list[int]:
         """The indices of the claims that the allocator is asked for."""

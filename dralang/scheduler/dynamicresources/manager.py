@@ -17,6 +17,7 @@ from dralang.api.resourceslice import ResourceSlice
 from dralang.cluster.taint_rules import with_rules
 from dralang.scheduler.dynamicresources.class_names import ClassNames
 from dralang.scheduler.dynamicresources.inventories import Inventories
+from dralang.scheduler.dynamicresources.nominations import Nominations
 
 ClaimKey = tuple[str, str]
 NodesWatcher = Callable[[Iterable[str] | None], None]
@@ -58,6 +59,8 @@ class DRAManager:
         self._rules: dict[str, DeviceTaintRule] = {}
         self._classes: dict[str, DeviceClass] = {}
         self._inventory: Inventory | None = None
+        self.nominations = Nominations()
+        """What preemption has promised (KEP-5690)."""
         self.shares = 0
         """How many shares were numbered so far."""
 
@@ -154,6 +157,24 @@ class DRAManager:
         self._recount(uid, self._claims.get((claim.metadata.namespace, claim.metadata.name)))
         return True
 
+    def allocation_of(self, uid: str) -> AllocationResult | None:
+        """What a claim (by UID) holds, written or in flight."""
+        return self._counted.get(uid)
+
+    def sharers(self, uid: str) -> frozenset[str]:
+        """The pods (UIDs) for which a claim's allocation is in flight."""
+        found = self._pending.get(uid)
+        return frozenset(found[2]) if found is not None else frozenset()
+
+    def without(self, state: AllocatedState | None, allocation: AllocationResult) -> AllocatedState:
+        """What would be taken without an allocation; this changes nothing."""
+        return (self._state if state is None else state).without_allocation(allocation)
+
+    def plus(self, state: AllocatedState | None, claim: ResourceClaim, allocation: AllocationResult) -> AllocatedState:
+        """What would be taken with one more allocation; this changes nothing."""
+        holder = f"{claim.metadata.namespace}/{claim.metadata.name}"
+        return (self._state if state is None else state).with_allocation(holder, allocation)
+
     @property
     def state(self) -> AllocatedState:
         """What is taken: written, assumed and in flight, each claim once."""
@@ -175,6 +196,8 @@ class DRAManager:
         if counted is not None:
             del self._counted[uid]
             self._state = self._state.without_allocation(counted)
+        if wanted is None:
+            self.nominations.deallocated(uid)
         if wanted is not None and holder is not None:
             self._counted[uid] = wanted
             self._state = self._state.with_allocation(f"{holder.metadata.namespace}/{holder.metadata.name}", wanted)

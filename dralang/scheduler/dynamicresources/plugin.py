@@ -22,7 +22,7 @@ from dralang.features import FeatureGates
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind
 from dralang.scheduler.dynamicresources.binding_conditions import is_timed_out, readiness
 from dralang.scheduler.dynamicresources.claims import claim_change_helps, pod_claims
-from dralang.scheduler.dynamicresources.cycle_data import STATE, NodeAllocation, StateData
+from dralang.scheduler.dynamicresources.cycle_data import STATE, Effects, NodeAllocation, StateData
 from dralang.scheduler.dynamicresources.extended_resources import (
     leftover_claim,
     mapped_requests,
@@ -31,14 +31,27 @@ from dralang.scheduler.dynamicresources.extended_resources import (
     special_claim,
     unserved_capacity,
 )
+from dralang.scheduler.dynamicresources.holding import CapacityHolder, Freed
 from dralang.scheduler.dynamicresources.manager import DRAManager
 from dralang.scheduler.dynamicresources.node_allocatable import Footprint, check, footprint, is_mapped, slices_for
-from dralang.scheduler.framework import SKIP, SUCCESS, Code, CycleState, NodeStatuses, Plugin, Status
+from dralang.scheduler.dynamicresources.simulate import Simulator
+from dralang.scheduler.framework import (
+    SKIP,
+    SUCCESS,
+    Code,
+    CycleState,
+    NodeStatuses,
+    NominationEnd,
+    Plugin,
+    Status,
+)
 from dralang.scheduler.node_info import NodeInfo, PodInfo
 
 OPTIONAL_NODE_OPERATIONS = "DRAOptionalNodeOperations"
 _REJECTED_BY_NODE = Status(Code.UNRESOLVABLE, "resourceclaim not available on the node")
 _CANNOT_ALLOCATE = Status(Code.UNRESOLVABLE, "cannot allocate all claims")
+_CANNOT_ALLOCATE_NOW = Status(Code.UNSCHEDULABLE, "cannot allocate all claims")
+"""With DRAPreemption: other pods on the node may be the reason."""
 _CANNOT_FIT = Status(Code.UNRESOLVABLE, "cannot fit resource")
 _LEFTOVER = Status(Code.UNRESOLVABLE, "cannot schedule extended resource claim")
 
@@ -61,6 +74,7 @@ class DynamicResources(Plugin):
         features: FeatureGates,
         *,
         binding_timeout: int,
+        freed: Freed = lambda _info, _old, _new: None,
     ) -> None:
         self._store = store
         self._events: EventQueue = store.events
@@ -73,6 +87,9 @@ class DynamicResources(Plugin):
         self._class_capacity = features.enabled("DRAExtendedResourceCapacity")
         self.node_allocatable = features.enabled("DRANodeAllocatableResources")
         self.binding_timeout = binding_timeout
+        self.preempts = self.has_add_pod = self.has_nominations = features.enabled("DRAPreemption")
+        self._simulator = Simulator(manager, group_claims=self.group_claims)
+        self._holder = CapacityHolder(store, manager, self._simulator, freed)
 
     # Queueing.
 
@@ -87,6 +104,8 @@ class DynamicResources(Plugin):
         """Claims, slices and classes; nodes that are new, labelled or sized anew."""
         match event.kind:
             case EventKind.CLAIM_CHANGED:
+                if self.preempts and not self._holder.wakes(event, info):
+                    return False
                 return claim_change_helps(event, info.pod, self.manager, group_claims=self.group_claims)
             case EventKind.TARGET_POD_UPDATED:
                 return self._own_claims_appeared(event)
@@ -112,7 +131,7 @@ class DynamicResources(Plugin):
         self, state: CycleState, info: PodInfo, nodes: Sequence[NodeInfo]
     ) -> tuple[Status, frozenset[str] | None]:
         """Collect the claims and check what does not depend on a node."""
-        data = StateData()
+        data = StateData(Effects() if self.preempts else None)
         state.write(STATE, data)
         found = pod_claims(info.pod, self.manager, group_claims=self.group_claims)
         if isinstance(found, str):
@@ -224,10 +243,18 @@ class DynamicResources(Plugin):
         results: tuple[AllocationResult, ...] = ()
         attempt = self.attempt_for(data, special)
         if attempt is not None:
-            outcome = attempt.on(node.api, self.manager.shares + 1)
-            if not isinstance(outcome, Allocated):
-                return _refusal(outcome, node.name)
-            results = outcome.results
+            given = self._given(state, data, info, node, special) if self.preempts else None
+            if isinstance(given, Status):
+                return given
+            if given is not None:
+                results = given
+            else:
+                outcome = attempt.on(node.api, self.manager.shares + 1)
+                if not isinstance(outcome, Allocated):
+                    refused = _refusal(outcome, node.name)
+                    hopeful = refused is _CANNOT_ALLOCATE and self.preempts and special is None
+                    return _CANNOT_ALLOCATE_NOW if hopeful else refused
+                results = outcome.results
         amounts = self._footprint(data, info, node, results) if self.node_allocatable else ()
         if isinstance(amounts, Status):
             return amounts
@@ -237,6 +264,21 @@ class DynamicResources(Plugin):
         if data.inventory is not None or amounts:
             data.nodes[node.name] = NodeAllocation(results, special, mappings, amounts)
         return SUCCESS
+
+    def _given(
+        self, state: CycleState, data: StateData, info: PodInfo, node: NodeInfo, special: ResourceClaim | None
+    ) -> tuple[AllocationResult, ...] | Status | None:
+        """Results that are chosen already, as far as they are possible here; None if there is a choice."""
+        first = state.first_pass.read(STATE) if state.first_pass is not None else None
+        results, final = self._holder.results_for(data, first, info, node)
+        claims = [data.claims[index] for index in data.to_ask() if data.claims[index] is not data.special_claim]
+        if special is not None:
+            claims.append(special)
+        if results is not None and self._holder.is_feasible(data, claims, node, results):
+            return tuple(results)
+        if final:
+            return _CANNOT_ALLOCATE if data.special else _CANNOT_ALLOCATE_NOW
+        return None
 
     def _shared_mapping(self, data: StateData, info: PodInfo) -> Status | None:
         """A device that stands for a resource of the node is used by one pod only."""
@@ -322,7 +364,7 @@ class DynamicResources(Plugin):
         selector = data.selectors.get(index)
         if selector is not None and not selector_matches(selector, node.api):
             return False
-        if allocation is None:
+        if allocation is None or (data.effects is not None and claim.metadata.uid in data.effects.released):
             return True
         if (
             any(result.skip_node_operations for result in allocation.devices.results)
@@ -336,6 +378,40 @@ class DynamicResources(Plugin):
             if ready.state == "waiting" and is_timed_out(claim, self._events.now, self.binding_timeout):
                 return False
         return True
+
+    # Preemption.
+
+    def add_pod(self, state: CycleState, info: PodInfo, other: PodInfo, node: NodeInfo) -> Status:
+        """A nominated pod comes, or a victim may stay after all."""
+        data = state.read(STATE)
+        if data is not None and data.claims:
+            nomination = self.manager.nominations.on(other.uid, node.name)
+            if nomination is not None:
+                self._simulator.add_nominated(data, nomination)
+            else:
+                self._simulator.put_back(data, info.pod, other.pod)
+        return SUCCESS
+
+    def remove_pod(self, state: CycleState, info: PodInfo, other: PodInfo, node: NodeInfo) -> Status:
+        """A victim leaves."""
+        data = state.read(STATE)
+        if data is not None and data.claims:
+            self._simulator.remove(data, info.pod, other.pod)
+        return SUCCESS
+
+    def add_nominated_pod(self, state: CycleState, info: PodInfo, node: NodeInfo, victims: Sequence[PodInfo]) -> None:
+        """Preemption has chosen: hold what the pod is to get."""
+        data = state.read(STATE)
+        if data is not None and data.claims:
+            self._holder.add(data, info, node, victims)
+
+    def remove_nominated_pod(self, info: PodInfo, node: str, cause: NominationEnd) -> None:
+        """Hold nothing any more."""
+        self._holder.remove(info, node, cause)
+
+    def obstacle_to_preemption(self, info: PodInfo, node: str) -> str:
+        """Whether victims' claims are still allocated."""
+        return self._holder.obstacle_to_preemption(node)
 
     def post_filter(self, state: CycleState, info: PodInfo, statuses: NodeStatuses) -> tuple[Status, str | None]:
         """Give up one allocation that only this pod could use and that no node accepts."""
@@ -443,7 +519,7 @@ class DynamicResources(Plugin):
             if self.manager.settle(claim.metadata.uid, info.uid):
                 self.manager.restore(claim.metadata.namespace, claim.metadata.name)
             if claim.status.allocation is not None and is_reserved_for(info.pod, claim):
-                self._drop_reservation(claim, info.uid)
+                self._drop_reservation(claim, info.uid, deallocates=self.preempts and data.preempted)
         special = data.special_claim
         if special is not None:
             self.manager.settle(special_claim(info.pod).metadata.uid)
@@ -455,13 +531,17 @@ class DynamicResources(Plugin):
             meta = info.pod.metadata
             self._store.patch_status(Pod, meta.namespace, meta.name, node_allocatable_resource_claim_statuses=())
 
-    def _drop_reservation(self, claim: ResourceClaim, uid: str) -> None:
+    def _drop_reservation(self, claim: ResourceClaim, uid: str, *, deallocates: bool) -> None:
+        """Give back a reservation; after a preemption nobody else would free the claim."""
         meta = claim.metadata
         current = self._store.get(ResourceClaim, meta.namespace, meta.name)
         if current is None or current.metadata.uid != meta.uid:
             return
         remaining = tuple(each for each in current.status.reserved_for if each.uid != uid)
-        self._store.patch_status(ResourceClaim, meta.namespace, meta.name, reserved_for=remaining)
+        changes: dict[str, object] = {"reserved_for": remaining}
+        if deallocates and not remaining:
+            changes |= {"allocation": None, "devices": ()}
+        self._store.patch_status(ResourceClaim, meta.namespace, meta.name, **changes)
 
 
 MAX_ALTERNATIVES = 8
