@@ -5,7 +5,7 @@ Source: k8s.io/kube-scheduler framework (Code, Status, CycleState), with typed s
 
 from collections.abc import Hashable, Sequence
 from enum import IntEnum
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
 
 from dralang.api.pods import Pod
 from dralang.scheduler.cluster_event import ClusterEvent
