@@ -15,7 +15,7 @@ from dralang.cel.depth import depth_of, room_for
 from dralang.cel.interpret import Plan, Planner, Run
 from dralang.cel.issues import CompileError, Issues
 from dralang.cel.parse import parse
-from dralang.cel.tree import Call, Comprehension, Ident, Node, Select
+from dralang.cel.tree import Call, Comprehension, Ident, Literal, Node, Select
 from dralang.cel.values import Abort, CelError, Value
 from dralang.spelling import nearest
 
@@ -83,10 +83,17 @@ class ObjectExpression:
         node = _decider(self._tree, values)
         if not isinstance(node, Call) or len(node.operands()) != 2:
             return ""
-        left, right = node.operands()
-        if id(left) not in values or id(right) not in values:
+        left, right = [_known(each, values) for each in node.operands()]
+        if left is None or right is None:
             return ""
-        return f"{_shown(values[id(left)])} {node.function.strip('_')} {_shown(values[id(right)])}"
+        return f"{left} {node.function.strip('_')} {right}"
+
+
+def _known(node: Node, values: Mapping[int, Value]) -> str | None:
+    """The value of a part, in words; None if it was never computed."""
+    if isinstance(node, Literal):
+        return _shown(node.value)
+    return _shown(values[id(node)]) if id(node) in values else None
 
 
 def _decider(node: Node, values: Mapping[int, Value]) -> Node:

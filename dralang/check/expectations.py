@@ -3,6 +3,7 @@
 from typing import Final, cast, get_args
 
 from dralang.api.schema import FieldSchema
+from dralang.cel.object_expressions import ObjectExpressionError, compile_object_expression
 from dralang.check import problems
 from dralang.check.expand import Bindings, names, scalar, substitute
 from dralang.check.scope import KIND_ORDER, Scope
@@ -10,6 +11,7 @@ from dralang.check.values import Converter, cel_text, text_of
 from dralang.diagnostics.source import Span
 from dralang.scenario import propositions as p
 from dralang.scenario.keys import ObjectKey
+from dralang.scenario.variables import NAMES
 from dralang.syntax import nodes as n
 from dralang.syntax.vocabulary import STATES
 from dralang.values.quantity import Quantity, parse_quantity
@@ -58,6 +60,11 @@ class PropositionBuilder:
         if isinstance(node, n.CelProposition):
             located = cel_text(node.expression, bindings, self.log)
             if located is None or not isinstance(located.value, str):
+                return None
+            try:
+                compile_object_expression(located.value, NAMES)
+            except ObjectExpressionError as error:
+                self.log.add(problems.bad_cel(str(error), located.span, error.offset, error.help))
                 return None
             return p.CelStatement(located.span, located.value, because)
         predicate = self._predicate(node.predicate, bindings)

@@ -1,11 +1,15 @@
 """The diagnostics of this package: one function for each, so that wording is read in one place."""
 
+import re
 from collections.abc import Collection, Iterable
+from typing import Final
 
 from dralang.diagnostics.diagnostic import Diagnostic, Related
 from dralang.diagnostics.source import Span
 from dralang.spelling import nearest
 from dralang.syntax.tokens import MAX_NESTING
+
+_CEL_WORD: Final = re.compile(r"\w*")
 
 
 def _meant(name: str, known: Collection[str]) -> str:
@@ -210,3 +214,12 @@ def too_deep(span: Span) -> Diagnostic:
         span=Span(span.source, span.start, min(span.end, span.start + 20)),
         help="write the statements one after the other",
     )
+
+
+def bad_cel(message: str, span: Span, offset: int | None, way_out: str) -> Diagnostic:
+    """CEL of an expectation that does not compile; ``offset`` points into the text of the span."""
+    if offset is not None and span.start + offset < span.end:
+        start = span.start + offset
+        rest = span.source.text[start : span.end]
+        span = Span(span.source, start, start + max(1, len(_CEL_WORD.match(rest)[0])))  # type: ignore[index]
+    return Diagnostic(code="DRA0501", message=message, span=span, help=way_out)

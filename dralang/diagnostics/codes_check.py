@@ -176,6 +176,18 @@ _VALUES: Final[dict[str, Code]] = {
         explanation="`at` times are counted from the start of the scenario; statements stand in their order.",
         example='pod a\n\nscenario "back" {\n  at 10s create a\n  at 5s expect a is pending\n}\n',
     ),
+    "DRA0313": Code(
+        title="a scheduler configuration that cannot be followed",
+        explanation=(
+            "`scheduler { ... }` and `use` of a KubeSchedulerConfiguration (v1) have the fields of Kubernetes: the "
+            "backoff times, percentageOfNodesToScore, plugins on and off at multiPoint, preFilter, filter, "
+            "postFilter, preScore and score, weights, and the arguments of DynamicResources. What would change "
+            "decisions and is not modelled is refused by name: extenders, further profiles, plugins and arguments "
+            "that the simulated scheduler does not have. Leader election, client connection, parallelism and "
+            "profiling change no decision and are taken."
+        ),
+        example="scheduler {\n  extenders: [{ urlPrefix: \"http://scorer\" }]\n}\n",
+    ),
 }
 
 _MANIFESTS: Final[dict[str, Code]] = {
@@ -225,6 +237,19 @@ _MANIFESTS: Final[dict[str, Code]] = {
     ),
 }
 
+_CEL: Final[dict[str, Code]] = {
+    "DRA0501": Code(
+        title="CEL of an expectation that does not compile",
+        explanation=(
+            "An expectation in backticks is CEL over the objects of the cluster: `pods`, `claims`, `nodes`, `slices`, "
+            "`classes`, `templates`, `taintrules`, `priorities`, `podgroups`, `pdbs` and `namespaces` are maps from a "
+            "name (`namespace/name` outside of `default`) to the object as the API shows it. The place is that of the "
+            "error inside the expression. An expectation is true or false."
+        ),
+        example='scenario "which" {\n  expect `podz.size() == 0`\n}\n',
+    ),
+}
+
 _RUN: Final[dict[str, Code]] = {
     "DRA0690": Code(
         title="known to the language, not yet to the run",
@@ -236,4 +261,4 @@ _RUN: Final[dict[str, Code]] = {
     ),
 }
 
-CHECK_CODES: Final[dict[str, Code]] = {**_NAMES, **_VALUES, **_MANIFESTS, **_RUN}
+CHECK_CODES: Final[dict[str, Code]] = {**_NAMES, **_VALUES, **_MANIFESTS, **_CEL, **_RUN}

@@ -100,6 +100,8 @@ class Simulation:
         if features.enabled("DRAResourcePoolStatus"):
             controllers.append(PoolStatusController(self.store, features))
         self.controllers = tuple(controllers)
+        self.cel_forms: dict[tuple[str, str, str], Any] = {}
+        """Objects as CEL expectations see them, by kind, UID and version: made when they are first asked for."""
         self.on_event: Callable[[Simulation], None] | None = None
         """Called after every single event."""
 

@@ -217,8 +217,12 @@ FAILING = {
     ),
     "CEL that is false": ("expect `claims.size() == 7`", 1, "it is false"),
     "CEL that fails": ('expect `pods["nobody"].status.phase == "Running"`', 1, "it cannot be evaluated"),
-    "CEL with an unknown function": ("expect `pods.values()`", 1, "there is no variable or function `values`"),
-    "CEL that is no boolean": ("expect `claims.size()`", 1, "not a boolean"),
+    "CEL that is no boolean": ('create a\nexpect `pods["a"].metadata.name`', 2, "not a boolean"),
+    "CEL that says what decided": (
+        'create a\nexpect `size(pods) == 1 && pods["a"].status.phase == "Pending"`',
+        2,
+        'it is false: "Running" == "Pending"',
+    ),
     "free": ("create a\nexpect device gpu-0 is free", 2, "gpu.example.com/worker-1/gpu-0 is held by claim a-gpu-"),
     "reserved for somebody else": ("create user-1\nexpect shared is reserved for user-2", 2, "reserved for user-1"),
     "in another order": (
