@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 
 from dralang.api.admission import Accepted, AdmissionContext, Refused, admit_object
 from dralang.api.availability import newer_fields
+from dralang.api.base import ApiType
 from dralang.api.decode import path_text
 from dralang.api.kinds import KINDS, KindInfo, is_served, split_api_version
 from dralang.api.located import Located
@@ -72,6 +73,17 @@ class Server:
         # What is forbidden altogether depends on other objects; see above.
         if refused is not None and refused.reason != "Forbidden" and not _is_wrong_already(declared, log):
             _report(refused, declared, log, related)
+
+    def stored(self, declared: Declared) -> ApiType:
+        """The object as the server holds it, its status as it was declared; one that is refused stays as it is."""
+        version = split_api_version(declared.api_version)[1] or KINDS[declared.key.kind].versions[0]
+        given = _lists_given(declared.located)
+        answer = admit_object("create", declared.object, None, self._context, version=version, lists_given=given)
+        if not isinstance(answer, Accepted):
+            return declared.object
+        status = getattr(declared.object, "status", None)
+        stored: ApiType = answer.object if status is None else structs.replace(answer.object, status=status)
+        return stored
 
     def _missing(self, info: KindInfo, declared: Declared) -> Diagnostic | None:
         """Says that the server does not have a kind, or not in the version in which the object is written."""

@@ -80,14 +80,15 @@ class Files:
             self._parsed[path] = None if data is None else self.text(path, name, data)
         return self._parsed[path]
 
-    def manifest(self, path: Path, name: str, span: Span, log: DiagnosticLog) -> ReadManifest | None:
+    def manifest(self, path: Path, name: str, span: Span | None, log: DiagnosticLog) -> ReadManifest | None:
         """A YAML or JSON file by its resolved path."""
         if path not in self._manifests:
             data = self._read(path, name, span, log)
-            self._manifests[path] = None if data is None else self._manifest(path, name, data)
+            self._manifests[path] = None if data is None else self.manifest_text(path, name, data)
         return self._manifests[path]
 
-    def _manifest(self, path: Path, name: str, data: bytes) -> ReadManifest:
+    def manifest_text(self, path: Path, name: str, data: bytes) -> ReadManifest:
+        """A YAML or JSON text whose content is already here (standard input)."""
         own = DiagnosticLog()
         source = decode_source(name, data, own)
         if source is None:

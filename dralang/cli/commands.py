@@ -142,6 +142,40 @@ COMMANDS: Final = (
         ),
     ),
     Command(
+        "cel",
+        "tell what a device expression is, costs and reads, and what it says of devices",
+        "files",
+        "EXPR [-f FILE...]",
+        "Compiles the expression as an API server does with a new one (`-`: from standard input); shows type, cost\n"
+        "and what it reads, and for the devices of the files the result and what decided it.\n"
+        "Exit code: 0 the API takes it; 1 it does not; 4 a file cannot be used.",
+        (
+            Option(("-f", "--file"), "`.dra` files, manifests, folders of them, or - for a dump", "FILE"),
+            Option(("--device",), "only these devices: DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE", "DEVICE"),
+            Option(("--derived",), "it is the expression of a derived attribute, no selector"),
+            FORMAT,
+            *MODEL,
+            *COMMON,
+        ),
+    ),
+    Command(
+        "allocate",
+        "allocate claims on a node, or tell why that cannot be",
+        "files",
+        "FILE... --node NODE --claim CLAIM",
+        "Asks the allocator once, as the scheduler would for a pod with these claims. Files are `.dra`, manifests,\n"
+        "folders of them, or - for a dump; claims that are allocated there have their devices.\n"
+        "Exit code: 0 allocated; 1 not; 4 a file cannot be used.",
+        (
+            Option(("--node",), "the node", "NODE"),
+            Option(("--claim",), "a claim, or a template; several are allocated together", "CLAIM"),
+            Option(("--why",), "tell for each device what keeps it from a request, and which quirks counted"),
+            Option(("--format",), "what to print", "FORMAT", ("pretty", "json", "yaml")),
+            *MODEL,
+            *COMMON,
+        ),
+    ),
+    Command(
         "explain",
         "tell the long story of a diagnostic code",
         "code",

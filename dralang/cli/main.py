@@ -153,6 +153,10 @@ def _handler(command: Command) -> Handler:
             from dralang.cli.import_ import run
         case "export":
             from dralang.cli.export import run
+        case "cel":
+            from dralang.cli.cel import run
+        case "allocate":
+            from dralang.cli.allocate import run
         case "conform":
             from dralang.cli.conform import run
         case "explain":
