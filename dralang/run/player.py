@@ -6,16 +6,18 @@ the next ``at``; ``at T expect`` looks after everything due at T. Properties are
 
 from typing import Any, assert_never
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from dralang.cluster.errors import ApiError
 from dralang.run import actions
 from dralang.run.evaluate import Judgement, judge
+from dralang.run.invariants.watch import SUMMARIES, Watch
 from dralang.run.outcome import Failure, Judged, Played, Verdict, Why
-from dralang.run.simulation import Simulation
+from dralang.run.simulation import Environment, Simulation
 from dralang.run.why import why_claim, why_pod
 from dralang.run.workshop import Workshop
 from dralang.scenario import steps as s
+from dralang.scenario.holes import Drawn, SmallestChooser
 from dralang.scenario.model import Property, Scenario
 from dralang.scenario.propositions import Proposition
 from dralang.values.duration import format_duration
@@ -25,13 +27,22 @@ MAX_FAILURES = 20
 
 def play(scenario: Scenario, workshop: Workshop) -> Played:
     """Play a scenario from time 0 to its end."""
+    scenario = _simplest(scenario)
     if scenario.missing:
         return Played(scenario, "refused", (), scenario.missing, (), 0, 0)
     environment = workshop.environment(scenario.settings)
     if isinstance(environment, tuple):
         # Analysis has refused such gates; an override from the command line gets here.
         raise AssertionError("; ".join(problem.message for problem in environment))
-    return _Player(scenario, Simulation(environment)).run()
+    return _Player(scenario, Simulation(environment), environment).run()
+
+
+def _simplest(scenario: Scenario) -> Scenario:
+    """Whoever fuzzes draws; who plays a fuzz as it stands sees its simplest story."""
+    if scenario.template is None:
+        return scenario
+    drawn: Drawn = scenario.template.draw(SmallestChooser())
+    return structs.replace(scenario, missing=drawn.diagnostics) if drawn.scenario is None else drawn.scenario
 
 
 def play_until(scenario: Scenario, workshop: Workshop, instant: int | None) -> tuple[Simulation, Failure | None]:
@@ -45,10 +56,11 @@ def play_until(scenario: Scenario, workshop: Workshop, instant: int | None) -> t
         workshop: makes the environment.
         instant: milliseconds since the start.
     """
+    scenario = _simplest(scenario)
     environment = workshop.environment(scenario.settings)
     if isinstance(environment, tuple):
         raise AssertionError("; ".join(problem.message for problem in environment))
-    player = _PlayerUntil(scenario, Simulation(environment), instant)
+    player = _PlayerUntil(scenario, Simulation(environment), environment, instant)
     return player.simulation, player.until()
 
 
@@ -63,9 +75,11 @@ class _Watched(Struct):
 class _Player:
     """One run; private to this module."""
 
-    def __init__(self, scenario: Scenario, simulation: Simulation) -> None:
+    def __init__(self, scenario: Scenario, simulation: Simulation, environment: Environment) -> None:
         self.scenario = scenario
         self.simulation = simulation
+        self.watch = Watch(simulation, environment, thorough=scenario.fuzz)
+        self.passed_over = 0
         self.failures: list[Failure] = []
         self.judged: list[Judged] = []
         self.stopped = False
@@ -78,9 +92,14 @@ class _Player:
             if self.stopped:
                 break
             self.step(step)
-        if not self.stopped and self.watched:
+            if self.watch.violations:
+                self._break_invariants()
+        if not self.stopped and (self.watched or self.scenario.fuzz):
             self._settle(None)
         self._finish_properties()
+        if not self.stopped:
+            self.watch.look_at_rest()
+        self._break_invariants()
         return Played(
             self.scenario,
             self._verdict(),
@@ -101,6 +120,7 @@ class _Player:
         # The story begins with a cluster at rest: what was declared is known to every component.
         self.simulation.advance_to(0)
         self.simulation.journal.entries.clear()
+        self.watch.begin()
         if self.watched:
             self.simulation.on_event = self._look_at_properties
             self._look_at_properties(self.simulation)
@@ -135,6 +155,8 @@ class _Player:
                 self._watch(step)
             case _:
                 error = actions.carry_out(self.simulation, step)
+                if isinstance(step, s.Component):
+                    self.watch.slowed_down()
                 if error is not None:
                     self._fail_action(step, error)
                 self._look_at_properties(self.simulation)
@@ -142,6 +164,8 @@ class _Player:
 
     def _advance(self, step: s.Advance) -> None:
         target = self.previous + step.time if step.relative else step.time
+        if self.scenario.fuzz:
+            target = max(target, self.simulation.now)  # a drawn time that has passed is now
         if target < self.simulation.now:
             now = format_duration(self.simulation.now)
             self._fail(
@@ -159,9 +183,37 @@ class _Player:
         self.simulation.advance_before(target)
 
     def _settle(self, limit: int | None) -> bool:
-        return self.simulation.settle(limit)
+        settled = self.simulation.settle(limit)
+        if self.scenario.fuzz:
+            if settled:
+                self.watch.look_at_rest()
+            elif limit is None and self.simulation.events.next_time() is not None:
+                self.watch.add("every-story-ends", "the cluster never comes to rest")
+        return settled
+
+    def _break_invariants(self) -> None:
+        """An invariant that did not hold is a failure of the whole scenario."""
+        self.watch.look_back()
+        found, self.watch.violations = self.watch.violations, []
+        for violation in found:
+            self._fail(
+                Failure(
+                    self.scenario.span,
+                    "invariant",
+                    violation.time,
+                    f"{violation.invariant} (std.invariants): {SUMMARIES[violation.invariant]}",
+                    violation.actual,
+                    after=violation.after,
+                )
+            )
+        if found:
+            self.stopped = True
 
     def _fail_action(self, step: s.Step, error: ApiError | str) -> None:
+        if self.scenario.fuzz:
+            # Drawn stories delete what has gone already: what cannot be done does not happen.
+            self.passed_over += 1
+            return
         message = error if isinstance(error, str) else f"{error.reason}: {error.message}"
         # `create a, b` is a step for each, whose place is the name.
         keyword = (
@@ -265,8 +317,10 @@ class _Player:
 class _PlayerUntil(_Player):
     """A run that stops at an instant; private to this module."""
 
-    def __init__(self, scenario: Scenario, simulation: Simulation, instant: int | None) -> None:
-        super().__init__(scenario, simulation)
+    def __init__(
+        self, scenario: Scenario, simulation: Simulation, environment: Environment, instant: int | None
+    ) -> None:
+        super().__init__(scenario, simulation, environment)
         self.instant = instant
         self.watched = []
 

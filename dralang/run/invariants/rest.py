@@ -1,0 +1,106 @@
+"""Invariants of a cluster that has come to rest: nothing is held for nobody, and everybody knows what is written."""
+
+from collections.abc import Iterator
+
+from dralang.allocator.state import AllocatedState
+from dralang.api.pods import Pod
+from dralang.api.workloads import PodGroup
+from dralang.run.invariants.world import World
+from dralang.run.simulation import Simulation
+from dralang.run.waiting import waiting
+
+_ENDED = ("Succeeded", "Failed")
+
+
+def memory_is_what_is_written(simulation: Simulation, world: World) -> Iterator[str]:
+    """A scheduler that starts again would count the same devices, shares and capacity as in use."""
+    manager = simulation.scheduler.manager
+    claims = [each for each in simulation.claims() if each.status.allocation is not None]
+    written = [
+        (f"{each.metadata.namespace}/{each.metadata.name}", each.status.allocation)
+        for each in claims
+        if each.status.allocation is not None
+    ]
+    fresh = AllocatedState.of(written, world.profile.features)
+    pools = {(result.driver, result.pool) for _, allocation in written for result in allocation.devices.results} | {
+        device[:2] for device in world.holders
+    }
+    for pool in sorted(pools):
+        kept, wanted = manager.state.pool(pool), fresh.pool(pool)
+        if kept.devices() != wanted.devices():
+            differing = sorted(kept.devices() ^ wanted.devices())
+            yield f"the scheduler and the claims differ on {', '.join(differing)} of pool {pool[1]}"
+        for device in sorted(set(kept.shares) | set(wanted.shares)):
+            ids = [sorted(share.id for share in each.shares.get(device, ())) for each in (kept, wanted)]
+            if ids[0] != ids[1]:
+                yield f"the scheduler knows other shares of {device} in pool {pool[1]} than the claims have"
+            if dict(kept.consumed.get(device, {})) != dict(wanted.consumed.get(device, {})):
+                yield f"the scheduler counts another use of {device} in pool {pool[1]} than the claims do"
+    for each in claims:
+        if manager.pending(each.metadata.uid) is not None:
+            yield f"the allocation of {each.metadata.name} is written and still counts as in flight"
+
+
+def pods_where_the_scheduler_thinks(simulation: Simulation, world: World) -> Iterator[str]:
+    """The scheduler places every pod where it runs, and a pod that has ended nowhere."""
+    for each in simulation.pods():
+        placed = each.spec.node_name if each.status.phase not in _ENDED else ""
+        known = simulation.scheduler.cache.node_of(each.metadata.uid)
+        if known != placed:
+            yield f"the scheduler counts {each.metadata.name} on {known or 'no node'}, it is on {placed or 'no node'}"
+
+
+def reservations_of_the_living(simulation: Simulation, world: World) -> Iterator[str]:
+    """A claim is reserved only for pods and pod groups that exist and have not ended."""
+    alive = {each.metadata.uid for each in simulation.pods() if each.status.phase not in _ENDED}
+    alive |= {each.metadata.uid for each in simulation.store.objects(PodGroup)}
+    for claim in simulation.claims():
+        if claim.metadata.uid not in world.served:
+            continue  # written by the author of the story
+        for user in claim.status.reserved_for:
+            if user.uid not in alive and user.resource in ("pods", "podgroups"):
+                yield f"{claim.metadata.name} is reserved for {user.name}, which is gone or has ended"
+
+
+def unused_claims_are_free(simulation: Simulation, world: World) -> Iterator[str]:
+    """A claim that has been used and is reserved for nobody holds no device."""
+    for claim in simulation.claims():
+        used = claim.metadata.uid in world.served
+        if used and claim.status.allocation is not None and not claim.status.reserved_for:
+            yield f"{claim.metadata.name} is allocated and reserved for nobody"
+
+
+def generated_claims_go_with_their_pod(simulation: Simulation, world: World) -> Iterator[str]:
+    """A claim that was made for a pod does not outlive it."""
+    alive = {each.metadata.uid for each in simulation.pods()}
+    alive |= {each.metadata.uid for each in simulation.store.objects(PodGroup)}
+    for claim in simulation.claims():
+        for owner in claim.metadata.owner_references:
+            if owner.controller and owner.kind in ("Pod", "PodGroup") and owner.uid not in alive:
+                yield f"{claim.metadata.name} was made for {owner.name}, which is gone"
+
+
+def who_waits_has_to(simulation: Simulation, world: World) -> Iterator[str]:
+    """Of the pods that only a change can help, none would be scheduled by one more attempt."""
+    for pod in simulation.pods():
+        if pod.spec.node_name or pod.status.phase not in ("", "Pending") or pod.spec.scheduling_group is not None:
+            continue
+        if pod.metadata.deletion_timestamp is not None:
+            continue
+        why = waiting(simulation, pod.metadata.namespace, pod.metadata.name)
+        if why is None or why.place != "unschedulable" or why.gate[0] or why.before_nodes[1]:
+            continue
+        refusing = {each.node for each in why.refusals}
+        free = [each.metadata.name for each in simulation.nodes() if each.metadata.name not in refusing]
+        if free:
+            yield f"{pod.metadata.name} waits for a change, and would be scheduled on {', '.join(free[:3])} at once"
+
+
+def is_undisturbed(simulation: Simulation) -> bool:
+    """Whether nobody is paused: only then everybody has heard of everything."""
+    return simulation.events.near_count == 0 and not any(map(simulation.events.is_paused, simulation.components()))
+
+
+def has_pods(simulation: Simulation) -> bool:
+    """Whether there is anything to judge."""
+    return bool(simulation.store.objects(Pod))

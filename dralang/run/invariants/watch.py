@@ -1,0 +1,215 @@
+"""The watch over a simulation: which invariants are looked at with which write, and all of them by name."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from msgspec import Struct
+
+from dralang.api.allocation import AllocationResult
+from dralang.api.pods import Pod
+from dralang.api.resourceclaim import ResourceClaim
+from dralang.cluster.podclaims import used_claim_names
+from dralang.run.invariants import allocations, rest
+from dralang.run.invariants.world import Violation, World
+from dralang.run.simulation import Environment, Simulation
+
+MOST: Final = 20
+OfAllocation = Callable[[World, ResourceClaim, AllocationResult], Iterator[str]]
+OfClaim = Callable[[World, ResourceClaim | None, ResourceClaim | None], Iterator[str]]
+OfPod = Callable[[World, Pod | None, Pod | None], Iterator[str]]
+AtRest = Callable[[Simulation, World], Iterator[str]]
+
+
+# ---- of every write of a claim --------------------------------------------------------------------------------------
+
+
+def reserved_means_allocated(world: World, old: ResourceClaim | None, new: ResourceClaim | None) -> Iterator[str]:
+    """A claim that is reserved for somebody is allocated."""
+    if old is not None and new is not None and new.status.reserved_for and new.status.allocation is None:
+        yield f"{new.metadata.name} is reserved for {new.status.reserved_for[0].name} and not allocated"
+
+
+def allocations_do_not_move(world: World, old: ResourceClaim | None, new: ResourceClaim | None) -> Iterator[str]:
+    """The devices of an allocated claim never change; it is freed first."""
+    if old is None or new is None or old.status.allocation is None or new.status.allocation is None:
+        return
+    if old.status.allocation is not new.status.allocation and (
+        old.status.allocation.devices.results != new.status.allocation.devices.results
+    ):
+        yield f"{new.metadata.name} was given other devices while it was allocated"
+
+
+# ---- of every write of a pod ----------------------------------------------------------------------------------------
+
+
+def pods_stay_on_their_node(world: World, old: Pod | None, new: Pod | None) -> Iterator[str]:
+    """A pod that has a node never gets another one."""
+    if old is not None and new is not None and old.spec.node_name and new.spec.node_name != old.spec.node_name:
+        yield f"{new.metadata.name} was moved from {old.spec.node_name} to {new.spec.node_name or 'no node'}"
+
+
+def pods_have_their_claims(world: World, old: Pod | None, new: Pod | None) -> Iterator[str]:
+    """A pod is bound to a node only when each of its claims is allocated, reserved for it and usable on that node."""
+    if old is None or new is None or old.spec.node_name or not new.spec.node_name:
+        return
+    node = world.node(new.spec.node_name)
+    for name in used_claim_names(new):
+        claim = world.store.get(ResourceClaim, new.metadata.namespace, name)
+        where = f"{new.metadata.name} was bound to {new.spec.node_name}"
+        if claim is None:
+            yield f"{where} and its claim {name} does not exist"
+        elif claim.status.allocation is None:
+            yield f"{where} and its claim {name} is not allocated"
+        elif node is not None and not allocations.reaches(claim.status.allocation, node):
+            yield f"{where}, where the devices of {name} cannot be used"
+        elif not any(
+            user.uid == new.metadata.uid or user.resource == "podgroups" for user in claim.status.reserved_for
+        ):
+            yield f"{where} and its claim {name} is not reserved for it"
+
+
+def victims_are_less_important(world: World, simulation: Simulation, first: int) -> Iterator[str]:
+    """Whoever is preempted has a lower priority than the pod that is to take its place."""
+    for entry in simulation.trace[first:]:
+        if entry.reason != "Preempted" or entry.kind != "Pod" or not entry.related:
+            continue
+        victim = world.priorities.get((entry.namespace, entry.name), 0)
+        by = [priority for (_, name), priority in world.priorities.items() if name == entry.related[0]]
+        if by and victim >= max(by):
+            yield f"{entry.name} (priority {victim}) was preempted by {entry.related[0]} (priority {max(by)})"
+
+
+OF_ALLOCATIONS: Final[tuple[tuple[OfAllocation, tuple[str, ...]], ...]] = (
+    (allocations.no_device_over_allocated, ("all-alternative-continues-as-first",)),
+    (
+        allocations.no_capacity_below_zero,
+        ("capacity-arithmetic-wraps", "negative-capacity-accepted", "capacity-rechecked-on-wrong-device"),
+    ),
+    (allocations.no_counter_below_zero, ("counters-forget-shares", "counters-shared-by-pool-name")),
+    (allocations.requests_answered, ("all-alternative-continues-as-first",)),
+    (allocations.devices_published, ()),
+    (
+        allocations.selectors_hold,
+        ("all-alternative-continues-as-first", "second-alternative-reuses-verdicts"),
+    ),
+    (allocations.taints_respected, ()),
+    (allocations.constraints_hold, ("list-intersection-not-restored",)),
+)
+"""Each with the faults of Kubernetes (quirks) that break it: while one is modelled, the check is left out."""
+OF_CLAIMS: Final[tuple[OfClaim, ...]] = (reserved_means_allocated, allocations_do_not_move)
+OF_PODS: Final[tuple[OfPod, ...]] = (pods_stay_on_their_node, pods_have_their_claims)
+AT_REST: Final[tuple[AtRest, ...]] = (
+    rest.memory_is_what_is_written,
+    rest.pods_where_the_scheduler_thinks,
+    rest.reservations_of_the_living,
+    rest.unused_claims_are_free,
+    rest.generated_claims_go_with_their_pod,
+)
+THOROUGH: Final[tuple[AtRest, ...]] = (rest.who_waits_has_to,)
+"""Looked at in fuzzes only: they ask every node once more."""
+
+
+class Invariant(Struct, frozen=True):
+    """An invariant as people speak of it."""
+
+    name: str
+    summary: str
+
+
+def name_of(check: Callable[..., object]) -> str:
+    """``no_device_over_allocated`` is called `no-device-over-allocated`."""
+    return check.__name__.replace("_", "-")
+
+
+def summary_of(check: Callable[..., object]) -> str:
+    """The line of documentation of a check."""
+    return " ".join((check.__doc__ or "").split())
+
+
+def _checks() -> list[Callable[..., object]]:
+    found: list[Callable[..., object]] = [check for check, _ in OF_ALLOCATIONS]
+    found += [*OF_CLAIMS, *OF_PODS, victims_are_less_important, *AT_REST, *THOROUGH]
+    return found
+
+
+INVARIANTS: Final[tuple[Invariant, ...]] = (
+    *(Invariant(name_of(check), summary_of(check)) for check in _checks()),
+    Invariant("same-input-same-output", "The same story takes the same course, entry by entry."),
+    Invariant("every-story-ends", "What was told comes to rest: nothing is tried again and again for ever."),
+)
+SUMMARIES: Final = {each.name: each.summary for each in INVARIANTS}
+
+
+class Watch:
+    """Looks at a simulation from outside. It never writes.
+
+    Args:
+        simulation: what to look at, before anything has happened.
+        environment: version, gates and quirks.
+        thorough: also look at what costs time.
+    """
+
+    def __init__(self, simulation: Simulation, environment: Environment, *, thorough: bool) -> None:
+        self.simulation = simulation
+        self.thorough = thorough
+        self.world = World(simulation.store, simulation.events, environment)
+        self.violations: list[Violation] = []
+        self.preemptions = 0
+        self.judging = False
+        profile = environment.profile
+        self.of_allocations = [
+            check for check, quirks in OF_ALLOCATIONS if not any(profile.has(quirk) for quirk in quirks)
+        ]
+        simulation.store.on_write = self._written
+
+    def begin(self) -> None:
+        """The story begins: what was there before is nobody's doing."""
+        self.judging = True
+
+    def _written(self, kind: type[Any], old: Any, new: Any) -> None:
+        self.world.note(kind, old, new)
+        if not self.judging:
+            return
+        if kind is ResourceClaim:
+            for of_claim in OF_CLAIMS:
+                self._take(of_claim, of_claim(self.world, old, new))
+            allocation = None if new is None else new.status.allocation
+            if old is not None and allocation is not None and old.status.allocation is None:
+                for check in self.of_allocations:
+                    self._take(check, check(self.world, new, allocation))
+        elif kind is Pod:
+            for of_pod in OF_PODS:
+                self._take(of_pod, of_pod(self.world, old, new))
+
+    def slowed_down(self) -> None:
+        """A component hears of changes later from now on."""
+        self.world.lag = max(self.world.lag, self.simulation.events.lag("scheduler"))
+
+    def look_at_rest(self) -> None:
+        """Look at what must hold when nothing is due any more, if that is so."""
+        self.look_back()
+        if not rest.is_undisturbed(self.simulation):
+            return
+        for check in AT_REST:
+            self._take(check, check(self.simulation, self.world))
+        if self.thorough:
+            for check in THOROUGH:
+                self._take(check, check(self.simulation, self.world))
+
+    def look_back(self) -> None:
+        """Look at what the record says since the last time."""
+        trace = self.simulation.trace
+        if len(trace) > self.preemptions:
+            found = victims_are_less_important(self.world, self.simulation, self.preemptions)
+            self._take(victims_are_less_important, found)
+            self.preemptions = len(trace)
+
+    def add(self, invariant: str, actual: str) -> None:
+        """Note a violation that others have found."""
+        if len(self.violations) < MOST:
+            simulation = self.simulation
+            self.violations.append(Violation(invariant, actual, simulation.now, len(simulation.trace)))
+
+    def _take(self, check: Callable[..., object], found: Iterator[str]) -> None:
+        for actual in found:
+            self.add(name_of(check), actual)

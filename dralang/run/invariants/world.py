@@ -1,0 +1,164 @@
+"""What invariants judge by: who holds what, and what slices, classes and taint rules said and when.
+
+Kept from the writes of the store alone, never from the memory of the scheduler. A decision may rest on what its maker
+had heard of: an allocation is right if some version that was current since the claim came to be makes it right.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from dralang.api.allocation import AllocationResult, DeviceRequestAllocationResult
+from dralang.api.deviceclass import DeviceClass
+from dralang.api.devicetaintrule import DeviceTaintRule
+from dralang.api.expressions import DeviceExpressions
+from dralang.api.nodes import Node
+from dralang.api.pods import Pod
+from dralang.api.resourceclaim import ResourceClaim
+from dralang.api.resourceslice import Device, ResourceSlice
+from dralang.cluster.clock import EventQueue
+from dralang.cluster.store import ObjectStore
+from dralang.run.simulation import Environment
+
+DeviceId = tuple[str, str, str]
+PoolId = tuple[str, str]
+
+
+class Violation(Struct, frozen=True):
+    """An invariant that did not hold.
+
+    Attributes:
+        invariant: its name.
+        actual: what is the case.
+        time: in milliseconds.
+        after: how many entries the record had.
+    """
+
+    invariant: str
+    actual: str
+    time: int
+    after: int
+
+
+class Published(Struct, frozen=True):
+    """A device as a slice said at some time."""
+
+    slice: ResourceSlice
+    device: Device
+
+
+class World:
+    """The bookkeeping of one simulation."""
+
+    def __init__(self, store: ObjectStore, events: EventQueue, environment: Environment) -> None:
+        self.store = store
+        self.events = events
+        self.features = environment.features
+        self.profile = environment.profile
+        self.expressions: DeviceExpressions = environment.inventories.expressions
+        self.holders: dict[DeviceId, dict[str, tuple[DeviceRequestAllocationResult, ...]]] = {}
+        self.born: dict[str, int] = {}
+        self.served: set[str] = set()
+        self.priorities: dict[tuple[str, str], int] = {}
+        self.slices: dict[PoolId, dict[str, list[tuple[int, ResourceSlice | None]]]] = {}
+        self.rules: list[tuple[int, tuple[DeviceTaintRule, ...]]] = [(0, ())]
+        self.classes: dict[str, list[tuple[int, DeviceClass | None]]] = {}
+        self.lag = 0
+
+    # ---- bookkeeping ------------------------------------------------------------------------------------------------
+
+    def note(self, kind: type[Any], old: Any, new: Any) -> None:
+        """Take over a write, before or after it was judged."""
+        now = self.events.now
+        if kind is ResourceClaim:
+            self._note_claim(old, new, now)
+        elif kind is Pod:
+            if new is not None:
+                meta = new.metadata
+                self.priorities[meta.namespace, meta.name] = new.spec.priority or 0
+        elif kind is ResourceSlice:
+            found = old if new is None else new
+            pool = (found.spec.driver, found.spec.pool.name)
+            self.slices.setdefault(pool, {}).setdefault(found.metadata.name, []).append((now, new))
+        elif kind is DeviceTaintRule:
+            self.rules.append((now, tuple(self.store.objects(DeviceTaintRule))))
+        elif kind is DeviceClass:
+            found = old if new is None else new
+            self.classes.setdefault(found.metadata.name, []).append((now, new))
+
+    def _note_claim(self, old: ResourceClaim | None, new: ResourceClaim | None, now: int) -> None:
+        found = old if new is None else new
+        assert found is not None
+        uid = found.metadata.uid
+        before = None if old is None else old.status.allocation
+        after = None if new is None else new.status.allocation
+        if old is None:
+            self.born[uid] = now
+        if before is not after:
+            self._hold(uid, before, None)
+            self._hold(uid, None, after)
+        if new is not None and new.status.reserved_for:
+            self.served.add(uid)
+
+    def _hold(self, uid: str, before: AllocationResult | None, after: AllocationResult | None) -> None:
+        for result in before.devices.results if before is not None else ():
+            device = (result.driver, result.pool, result.device)
+            held = self.holders.get(device)
+            if held is not None:
+                held.pop(uid, None)
+                if not held:
+                    del self.holders[device]
+        for result in after.devices.results if after is not None else ():
+            if not result.admin_access:
+                held = self.holders.setdefault((result.driver, result.pool, result.device), {})
+                held[uid] = (*held.get(uid, ()), result)
+
+    # ---- looking back -----------------------------------------------------------------------------------------------
+
+    def since(self, claim: ResourceClaim) -> int:
+        """From when on a decision about a claim may have been taken, as its maker saw the world."""
+        return self.born.get(claim.metadata.uid, 0) - max(self.lag, self.events.lag("scheduler"))
+
+    def published(self, device: DeviceId, since: int) -> list[Published]:
+        """Every version of a device that was current at some time since then, the newest last."""
+        found: list[Published] = []
+        for versions in self.slices.get(device[:2], {}).values():
+            for slice_ in _current(versions, since):
+                if slice_ is not None:
+                    found += [Published(slice_, each) for each in slice_.spec.devices if each.name == device[2]]
+        return found
+
+    def is_steady(self, pool: PoolId, since: int) -> bool:
+        """Whether a pool has not changed since then."""
+        return all(len(_current(versions, since)) == 1 for versions in self.slices.get(pool, {}).values())
+
+    def rules_since(self, since: int) -> list[tuple[DeviceTaintRule, ...]]:
+        """The sets of taint rules that were current at some time since then."""
+        if not (self.features.enabled("DRADeviceTaintRules") and self.features.enabled("DRADeviceTaints")):
+            return [()]
+        return _current(self.rules, since)
+
+    def classes_since(self, name: str, since: int) -> list[DeviceClass]:
+        """The versions of a class that were current at some time since then."""
+        return [each for each in _current(self.classes.get(name, []), since) if each is not None]
+
+    def pool_slices(self, pool: PoolId) -> Iterator[ResourceSlice]:
+        """The slices of the newest generation of a pool, as they are now."""
+        last = [versions[-1][1] for versions in self.slices.get(pool, {}).values()]
+        slices = [each for each in last if each is not None]
+        newest = max((each.spec.pool.generation for each in slices), default=0)
+        return (each for each in slices if each.spec.pool.generation == newest)
+
+    def node(self, name: str) -> Node | None:
+        """A node, or None."""
+        return self.store.get(Node, "", name)
+
+
+def _current(versions: Any, since: int) -> list[Any]:
+    """What was current at some time since an instant."""
+    first = 0
+    for number, (time, _) in enumerate(versions):
+        if time < since:
+            first = number
+    return [each for _, each in versions[first:]]
