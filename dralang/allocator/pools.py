@@ -308,6 +308,8 @@ def _read_counter_sets(slices: Iterable[PreparedSlice], into: dict[str, dict[str
 
 def _dangling_reference(sets: dict[str, dict[str, int]], slices: Iterable[PreparedSlice]) -> str | None:
     for slice_ in slices:
+        if not any(device.consumes_counters for device in slice_.api.spec.devices):
+            continue
         for device in slice_.devices:
             for consumption in device.consumes:
                 counters = sets.get(consumption.counter_set)

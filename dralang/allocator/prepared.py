@@ -3,6 +3,8 @@
 What is stored here depends on the slice and the profile alone, never on a node, a claim or an allocation.
 """
 
+from msgspec.structs import replace
+
 from dralang.allocator.profiles import AllocatorProfile
 from dralang.api.device import DeviceTaint
 from dralang.api.expressions import DeviceExpressions, ExpressionError, PreparedDevice
@@ -95,7 +97,7 @@ class SliceDevice:
             if features.device_taints and api.taints
             else ()
         )
-        self.consumes = tuple(Consumption(source) for source in api.consumes_counters)
+        self.consumes = tuple(map(Consumption, api.consumes_counters)) if api.consumes_counters else ()
         self._expressions = expressions
         self._prepared: PreparedDevice | None = None
         self.selected: dict[tuple[str, ...], bool | SelectorFailure] = {}
@@ -164,20 +166,20 @@ class PreparedSlice:
         name: object name.
         pool: driver and pool name.
         generation: of the pool.
-        devices: in the order of the slice.
         grouped: some device declares compatibility groups.
         conditional: some device has binding conditions.
     """
 
-    __slots__ = ("_hides_sharing", "api", "conditional", "devices", "generation", "grouped", "name", "pool")
+    __slots__ = ("_devices", "_expressions", "_profile", "api", "conditional", "generation", "grouped", "name", "pool")
 
     def __init__(self, api: ResourceSlice, profile: AllocatorProfile, expressions: DeviceExpressions) -> None:
         self.api = api
         self.name = api.metadata.name
         self.pool: PoolId = (api.spec.driver, api.spec.pool.name)
         self.generation = api.spec.pool.generation
-        self._hides_sharing = "sharing in expressions" in profile.lacks
-        self.devices = tuple(SliceDevice(device, self, profile, expressions) for device in api.spec.devices)
+        self._profile = profile
+        self._expressions = expressions
+        self._devices: tuple[SliceDevice, ...] | None = None
         self.grouped = any(
             consumption.compatibility_groups for device in api.spec.devices for consumption in device.consumes_counters
         )
@@ -186,14 +188,17 @@ class PreparedSlice:
     def __repr__(self) -> str:
         return f"PreparedSlice({self.name})"
 
+    @property
+    def devices(self) -> tuple[SliceDevice, ...]:
+        """The devices in the order of the slice; read when first asked for, since most nodes see few slices."""
+        if self._devices is None:
+            self._devices = tuple(
+                SliceDevice(device, self, self._profile, self._expressions) for device in self.api.spec.devices
+            )
+        return self._devices
+
     def seen_by_expressions(self, device: Device) -> Device:
         """The device as this implementation passes it to expressions."""
-        if self._hides_sharing and device.allow_multiple_allocations is not None:
-            return _without_sharing(device)
+        if "sharing in expressions" in self._profile.lacks and device.allow_multiple_allocations is not None:
+            return replace(device, allow_multiple_allocations=None)
         return device
-
-
-def _without_sharing(device: Device) -> Device:
-    fields = {name: getattr(device, name) for name in device.__struct_fields__}
-    fields["allow_multiple_allocations"] = None
-    return Device(**fields)
