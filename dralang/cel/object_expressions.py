@@ -15,7 +15,7 @@ from dralang.cel.depth import depth_of, room_for
 from dralang.cel.interpret import Plan, Planner, Run
 from dralang.cel.issues import CompileError, Issues
 from dralang.cel.parse import parse
-from dralang.cel.tree import Call, Comprehension, Ident, Literal, Node, Select
+from dralang.cel.tree import Call, Comprehension, Ident, Node, Select
 from dralang.cel.values import Abort, CelError, Value
 from dralang.spelling import nearest
 
@@ -23,6 +23,7 @@ COST_LIMIT: Final = 50_000_000
 """Objects are larger than devices; an expectation may look at all of them."""
 
 _ROOT: Final = "device"
+_MINOR: Final = 38
 
 
 class ObjectExpressionError(Exception):
@@ -58,52 +59,40 @@ class ObjectExpression:
         Raises:
             ObjectExpressionError: it fails on these values.
         """
-        value, _ = self._run(variables)
-        return value
-
-    def _run(self, variables: Mapping[str, Any]) -> tuple[Value, list[tuple[Node, Value]]]:
-        seen: list[tuple[Node, Value]] = []
-        run = Run(dict(variables), COST_LIMIT, lambda node, value: seen.append((node, value)))
         try:
             with room_for(self._depth):
-                value = self._plan(run, None)
+                value = self._plan(Run(dict(variables), COST_LIMIT), None)
         except (Abort, CelError) as problem:
             raise ObjectExpressionError(problem.message) from None
         if type(value) is CelError:
             raise ObjectExpressionError(value.message)
-        return value, seen
+        return value
 
     def deciding(self, variables: Mapping[str, Any]) -> str:
         """For a false expression: the innermost comparison that decided, with its values; else empty."""
-        try:
-            _, seen = self._run(variables)
-        except ObjectExpressionError:
+        with room_for(self._depth):
+            node = self._tree
+            while isinstance(node, Call) and node.function in ("_&&_", "_||_"):
+                false = [each for each in node.operands() if _part(each, variables) is False]
+                if not false:
+                    return ""
+                node = false[0]
+            if not isinstance(node, Call) or len(node.operands()) != 2:
+                return ""
+            left, right = [_part(each, variables) for each in node.operands()]
+        if isinstance(left, CelError) or isinstance(right, CelError):
             return ""
-        values = {id(node): value for node, value in seen}
-        node = _decider(self._tree, values)
-        if not isinstance(node, Call) or len(node.operands()) != 2:
-            return ""
-        left, right = [_known(each, values) for each in node.operands()]
-        if left is None or right is None:
-            return ""
-        return f"{left} {node.function.strip('_')} {right}"
+        return f"{_shown(left)} {node.function.strip('_@')} {_shown(right)}"
 
 
-def _known(node: Node, values: Mapping[int, Value]) -> str | None:
-    """The value of a part, in words; None if it was never computed."""
-    if isinstance(node, Literal):
-        return _shown(node.value)
-    return _shown(values[id(node)]) if id(node) in values else None
-
-
-def _decider(node: Node, values: Mapping[int, Value]) -> Node:
-    """Down through ``&&``, ``||`` and ``!`` to what made the whole false."""
-    while isinstance(node, Call) and node.function in ("_&&_", "_||_"):
-        false = [each for each in node.operands() if values.get(id(each)) is False]
-        if not false:
-            return node
-        node = false[0]
-    return node
+def _part(node: Node, variables: Mapping[str, Any]) -> Value:
+    """The value of a part that stands in no comprehension."""
+    try:
+        return Planner(minor=_MINOR).plan(node)(Run(dict(variables), COST_LIMIT), None)
+    except CelError as problem:
+        return problem
+    except Abort as problem:
+        return CelError(problem.message)
 
 
 def _shown(value: Value) -> str:
@@ -144,7 +133,7 @@ def compile_object_expression(text: str, variables: tuple[str, ...]) -> ObjectEx
             issues = Issues(text)
             Checker(_scope(variables), issues).run(tree)
             issues.raise_if_any()
-            plan = Planner(minor=38).plan(tree)
+            plan = Planner(minor=_MINOR).plan(tree)
     except CompileError as error:
         raise _for_people(error, variables) from None
     except CelError as error:
