@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +47,9 @@ def main() -> None:
     show("the same, warm", warm_all(problems), lambda: real_all(oracle, problems))
     for distinct, name in ((1, "alike"), (1000, "all different")):
         cluster = big_cluster(distinct)
-        show(f"1,000 claims, {name}, over 100 nodes", big_run(cluster), lambda case=cluster: real_big(oracle, case))
+        show(f"1,000 claims, {name}, over 100 nodes", big_run(cluster), partial(real_big, oracle, cluster))
     for case in hard_cases():
-        show(f"hard: {case['id']}", lambda case=case: play(case), lambda case=case: real(oracle, case))
+        show(f"hard: {case['id']}", partial(play, case), partial(real, oracle, case))
 
 
 def show(name: str, ours: Callable[[], float], real_one: Callable[[], float | None]) -> None:
@@ -131,9 +132,9 @@ def big_cluster(distinct: int) -> Json:
             "selectors": [{"cel": {"expression": text}}],
         }
         request = {"name": f"r{number % distinct}", "exactly": wish}
-        devices = {"requests": [request], "constraints": [{"matchAttribute": "gpu.example.com/numa"}]}
+        wanted = {"requests": [request], "constraints": [{"matchAttribute": "gpu.example.com/numa"}]}
         metadata = {"name": f"c{number}", "namespace": "default"}
-        objects.append({"kind": "ResourceClaim", "metadata": metadata, "spec": {"devices": devices}})
+        objects.append({"kind": "ResourceClaim", "metadata": metadata, "spec": {"devices": wanted}})
     return {"id": "big", "kubernetes": "1.37", "featureGates": GATES, "objects": objects, "steps": []}
 
 

@@ -29,7 +29,7 @@ from dralang.allocator.explanation import (
 )
 from dralang.allocator.inventory import Candidate, Inventory, NodeView
 from dralang.allocator.node_selection import NodeSelectorError, node_matches
-from dralang.allocator.outcome import Allocated, NodeError, Outcome, Unallocatable
+from dralang.allocator.outcome import Allocated, GaveUp, NodeError, Outcome, Unallocatable
 from dralang.allocator.pools import GatherError, Pool
 from dralang.allocator.prepared import SelectorFailure, SliceDevice
 from dralang.allocator.quirks import QUIRKS
@@ -39,6 +39,9 @@ from dralang.allocator.taints import untolerated
 from dralang.api.expressions import DecidingPart, ExplainingExpressions
 from dralang.api.nodes import Node
 from dralang.api.resourceclaim import ResourceClaim
+
+_QUESTION_BUDGET = 5_000
+"""Steps of each search that only serves the explanation."""
 
 
 def explain(
@@ -55,10 +58,12 @@ def explain(
         state: what is in use.
         node: the node to try.
         claims: those that have no allocation yet.
-        budget: steps of each search; a conflict that takes more is not looked for.
+        budget: steps of the search; conflicts and quirks that take much longer to find out are left out.
     """
     wanted = tuple(claims)
     outcome = allocate(inventory, state, node, wanted, budget)
+    # What follows asks many times; a question that takes long is not worth its answer.
+    budget = min(budget, _QUESTION_BUDGET)
     view = inventory.view(node)
     plans = plan_claims(wanted, inventory)
     conflicts: tuple[Conflict, ...] = ()
@@ -411,12 +416,14 @@ def _quirk_effects(
     budget: int,
 ) -> tuple[QuirkEffect, ...]:
     """The quirks without each of which the outcome were another."""
-    effects = []
+    effects: list[QuirkEffect] = []
+    if isinstance(outcome, GaveUp):
+        return ()
     profile = inventory.profile
     for name in sorted(profile.quirks):
         without = inventory.with_profile(replace(profile, quirks=profile.quirks - {name}))
         other = allocate(without, state, node, claims, budget)
-        if not _is_same(outcome, other):
+        if not isinstance(other, GaveUp) and not _is_same(outcome, other):
             quirk = QUIRKS[name]
             effects.append(QuirkEffect(name, quirk.effect, quirk.source, other))
     return tuple(effects)
