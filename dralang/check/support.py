@@ -13,9 +13,7 @@ from dralang.scenario.steps import Expect, Step, Watch
 
 UNSUPPORTED_STATEMENTS: Final[dict[type, str]] = {}
 UNSUPPORTED_STATES: Final[dict[str, str]] = {}
-UNSUPPORTED_GATES: Final[dict[str, str]] = {
-    "DRAPreemption": "preemption of device users (KEP-5690)",
-}
+UNSUPPORTED_GATES: Final[dict[str, str]] = {}
 
 
 def missing_features(settings: Settings, steps: list[Step], properties: list[Property]) -> list[Diagnostic]:
@@ -25,8 +23,6 @@ def missing_features(settings: Settings, steps: list[Step], properties: list[Pro
         for gate, what in UNSUPPORTED_GATES.items()
         if settings.gates.get(gate)
     ]
-    if settings.scheduler is not None:
-        found.append(problems.not_yet("a `scheduler` configuration", None))
     for step in steps:
         if isinstance(step, Expect | Watch):
             found += _of_proposition(step.proposition)
@@ -39,8 +35,6 @@ def _of_proposition(proposition: p.Proposition) -> list[Diagnostic]:
     if isinstance(proposition, p.CelStatement):
         return []
     predicate = proposition.predicate
-    if isinstance(predicate, p.CanPreempt):
-        return [problems.not_yet("`can preempt`", proposition.span)]
     if isinstance(predicate, p.InState) and predicate.state in UNSUPPORTED_STATES:
         return [problems.not_yet(UNSUPPORTED_STATES[predicate.state], proposition.span)]
     return []

@@ -13,6 +13,7 @@ from dralang.run import view
 from dralang.run.history import preemptions, was_evicted
 from dralang.run.left import left_of_capacity, left_of_counter
 from dralang.run.objects_cel import evaluate_cel
+from dralang.run.preempting import chance_of
 from dralang.run.simulation import Simulation
 from dralang.run.states import describe_claim, describe_device, describe_object, describe_pod
 from dralang.scenario import propositions as p
@@ -246,6 +247,11 @@ def _judge_pod(
             return Judgement(holds, past + _by_whom(simulation, key, predicate))
         case p.DidPreempt():
             return _did_preempt(simulation, key, predicate)
+        case p.CanPreempt():
+            if pod is None:
+                return _not(f"{key.spoken} does not exist")
+            chance = chance_of(simulation, pod)
+            return Judgement(chance.holds, chance.text, () if chance.holds else (key,))
         case _:
             raise AssertionError(f"{type(predicate).__name__} was let through for a pod")
     actual = describe_pod(simulation, key.spoken, pod)

@@ -5,6 +5,7 @@ from typing import Final
 from dralang.api.pods import Pod
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.run.outcome import Why
+from dralang.run.preempting import why_preemption
 from dralang.run.refusals import explain_question
 from dralang.run.simulation import Simulation
 from dralang.run.view import pod_claims
@@ -33,6 +34,7 @@ def why_pod(simulation: Simulation, key: ObjectKey) -> tuple[Why, ...]:
         reasons.append(_of_node(simulation, refusal))
     if len(found.refusals) > MAX_NODES:
         reasons.append(Why(f"and {len(found.refusals) - MAX_NODES} more nodes"))
+    reasons += why_preemption(simulation, pod)
     if not reasons and found.next_try is not None:
         reasons.append(Why(f"nothing refuses it now; it is tried again at {format_duration(found.next_try)}"))
     return tuple(reasons)

@@ -20,6 +20,7 @@ from dralang.scheduler.framework import SUCCESS, Code, CycleState, NodeStatuses,
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
 from dralang.scheduler.nominator import PodNominator
 from dralang.scheduler.queue import SchedulingQueue
+from dralang.values.duration import format_duration
 
 MIN_CANDIDATES = 100
 CANDIDATES_PERCENTAGE = 10
@@ -50,11 +51,29 @@ class Candidate(NamedTuple):
         node: its name.
         victims: who would have to go, the most important first.
         violations: how many of them a disruption budget protects.
+        spared: who is less important too, but may stay.
     """
 
     node: str
     victims: tuple[PodInfo, ...]
     violations: int
+    spared: tuple[PodInfo, ...] = ()
+
+
+class Considered(NamedTuple):
+    """What came of looking for victims.
+
+    Attributes:
+        obstacle: why nobody was looked for, empty otherwise.
+        candidates: the nodes where victims would help, those that violate no budget first.
+        tried: why others are no candidates.
+        errors: what went wrong on some of them.
+    """
+
+    obstacle: str
+    candidates: tuple[Candidate, ...]
+    tried: NodeStatuses
+    errors: tuple[str, ...]
 
 
 class DefaultPreemption(Plugin):
@@ -79,26 +98,53 @@ class DefaultPreemption(Plugin):
 
     def post_filter(self, state: CycleState, info: PodInfo, statuses: NodeStatuses) -> tuple[Status, str | None]:
         """Choose a node and its victims."""
-        obstacle = self._obstacle(info, statuses)
-        if obstacle:
-            return _answer(obstacle), None
-        nodes = self._scheduler.cache.nodes()
-        helpful = [node for node in nodes if statuses.of(node.name).code is Code.UNSCHEDULABLE]
-        tried = NodeStatuses()
-        tried.absent = Status(Code.UNRESOLVABLE, _NOT_HELPFUL)
-        candidates, errors = self._candidates(state, info, helpful, tried)
-        if not candidates:
-            if errors:
-                return Status(Code.ERROR, f"preemption: {', '.join(errors)}"), None
-            summary = count_reasons(tried, len(nodes))
-            return _answer(f"0/{len(nodes)} nodes are available: {summary}."), ""
-        best = choose(candidates)
-        node = self._scheduler.cache.node(best.node)
-        assert node is not None, "candidates are nodes of the cache"
-        self._scheduler.algorithm.add_nominated_pod(state, info, node, best.victims)
+        found = self.consider(state, info, statuses)
+        if found.obstacle:
+            return _answer(found.obstacle), None
+        if not found.candidates:
+            if found.errors:
+                return Status(Code.ERROR, f"preemption: {', '.join(found.errors)}"), None
+            count = len(self._scheduler.cache.nodes())
+            return _answer(f"0/{count} nodes are available: {count_reasons(found.tried, count)}."), ""
+        best = choose(found.candidates)
+        self._nominate(state, info, best, found.candidates)
         self._evict(info, best)
         text = f"found a potential placement for pod on node {best.node}, preempting {len(best.victims)} victims"
         return Status(Code.SUCCESS, f"preemption: {text}"), best.node
+
+    def consider(self, state: CycleState, info: PodInfo, statuses: NodeStatuses) -> Considered:
+        """What an attempt would find now; changes nothing.
+
+        Args:
+            state: after PreFilter and Filter.
+            info: the pod.
+            statuses: why each node refused it.
+        """
+        tried = NodeStatuses()
+        tried.absent = Status(Code.UNRESOLVABLE, _NOT_HELPFUL)
+        obstacle = self._obstacle(info, statuses)
+        if obstacle:
+            return Considered(obstacle, (), tried, ())
+        nodes = self._scheduler.cache.nodes()
+        helpful = [node for node in nodes if statuses.of(node.name).code is Code.UNSCHEDULABLE]
+        candidates, errors = self._candidates(state, info, helpful, tried)
+        return Considered("", tuple(candidates), tried, tuple(errors))
+
+    def _nominate(self, state: CycleState, info: PodInfo, best: Candidate, candidates: Sequence[Candidate]) -> None:
+        """Tell the plugins, and note what there was to choose from."""
+        algorithm = self._scheduler.algorithm
+        if not algorithm.knows_nominations:
+            return
+        node = self._scheduler.cache.node(best.node)
+        assert node is not None, "candidates are nodes of the cache"
+        meta, now = info.pod.metadata, self._scheduler.store.events.now
+        for candidate in candidates:
+            text = describe(candidate, chosen=candidate is best)
+            entry = JournalEntry(
+                now, self._scheduler.name, "Pod", meta.namespace, meta.name, "Candidate", text, (candidate.node,)
+            )
+            self._scheduler.store.journal.record(entry)
+        algorithm.add_nominated_pod(state, info, node, best.victims)
 
     def _obstacle(self, info: PodInfo, statuses: NodeStatuses) -> str:
         """Why the pod may not preempt anybody, empty if it may."""
@@ -161,18 +207,21 @@ class DefaultPreemption(Plugin):
         possible.sort(key=self._importance)
         protected, others = split_by_budget(possible, budgets)
         victims: list[PodInfo] = []
+        spared: list[PodInfo] = []
         violations = 0
         for group, violates in ((protected, True), (others, False)):
             for other in group:
                 status = put_back(other)
                 if status.is_success and algorithm.filter(state, info, node).is_success:
+                    spared.append(other)
                     continue
                 take(other)
                 victims.append(other)
                 violations += violates
         if not victims:
             return Status(Code.ERROR, f'expected at least one victim pod on node "{node.name}"')
-        return Candidate(node.name, tuple(sorted(victims, key=self._importance)), violations)
+        victims.sort(key=self._importance)
+        return Candidate(node.name, tuple(victims), violations, tuple(spared))
 
     def _importance(self, info: PodInfo) -> tuple[int, int]:
         """More important pods first: higher priority, then running for longer."""
@@ -242,6 +291,23 @@ class DefaultPreemption(Plugin):
         now = self._scheduler.store.events.now
         entry = JournalEntry(now, self._scheduler.name, "Pod", namespace, name, "Preempted", message, (preemptor,))
         self._scheduler.store.journal.record(entry)
+
+
+def describe(candidate: Candidate, *, chosen: bool) -> str:
+    """A node with its victims in words: who, how important, since when; who is spared; how many budgets object."""
+    parts = [f"victims {', '.join(map(_rank, candidate.victims))}"]
+    if candidate.spared:
+        parts.append(f"spared {', '.join(map(_rank, candidate.spared))}")
+    if candidate.violations:
+        parts.append(f"{candidate.violations} protected by a disruption budget")
+    return f"node {candidate.node}{' is chosen' if chosen else ''}: {'; '.join(parts)}"
+
+
+def _rank(info: PodInfo) -> str:
+    started = info.pod.status.start_time
+    since = f", since {format_duration(parse_time(started))}" if started else ""
+    going = ", terminating already" if info.pod.metadata.deletion_timestamp is not None else ""
+    return f"{info.pod.metadata.name} (priority {info.priority}{since}{going})"
 
 
 def _answer(message: str) -> Status:

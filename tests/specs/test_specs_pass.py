@@ -43,7 +43,7 @@ def test_is_formatted(path: Path):
     assert format_source(SourceFile(name(path), text), DiagnosticLog()) == text
 
 
-@pytest.mark.parametrize("example", ["first", "capacity", "locality", "partitions", "taints"])
+@pytest.mark.parametrize("example", ["first", "capacity", "locality", "partitions", "preemption-settling", "taints"])
 def test_an_example_of_the_language_is_what_it_was(example: str):
     """These are examples of the language's design; tests of other units hold the same text."""
     path = ROOT / "specs" / ("first.dra" if example == "first" else f"examples/{example}.dra")
