@@ -18,10 +18,10 @@ from dralang.check.expand import Bindings, Name, ParamValue, names, one_name
 from dralang.check.files import Files, ParsedFile, ReadManifest, shown_beside
 from dralang.check.objects import ObjectBuilder
 from dralang.check.scope import spoken_kind
-from dralang.check.settings import read_header
+from dralang.check.settings import USED_CONFIGURATION, read_header
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog, Related
 from dralang.diagnostics.source import Span
-from dralang.manifest.objects import ManifestObject
+from dralang.manifest.objects import CONFIGURATION_KIND, ManifestObject
 from dralang.manifest.versions import lifted
 from dralang.scenario.keys import ObjectKey
 from dralang.scenario.model import Declared
@@ -45,7 +45,7 @@ class Environment:
         self.objects: dict[ObjectKey, Declared] = {}
         self.fixtures: dict[str, FixtureDef] = {}
         self.properties: list[n.Property] = []
-        self.headers: dict[str, n.Header] = {}
+        self.headers: dict[str, n.Header | Located] = {}
         self.scenarios: list[n.Scenario] = []
         self.aliases: dict[str, str] = {}
         self.uses: list[tuple[n.Use, set[ObjectKey], set[str]]] = []
@@ -190,7 +190,12 @@ class _FileReader:
 
     def _use_manifest(self, item: n.Use, read: ReadManifest) -> None:
         self.log.extend(read.log.sorted())
-        if not read.manifest.objects and not read.log.has_errors:
+        for configuration in read.manifest.scheduler:
+            first = self.into.headers.setdefault(USED_CONFIGURATION, configuration)
+            if first is not configuration:
+                self.log.add(problems.given_twice(CONFIGURATION_KIND, configuration.span, first.span))
+            read_header(configuration, {}, self.log)
+        if not read.manifest.objects and not read.manifest.scheduler and not read.log.has_errors:
             kinds = ", ".join(f"{count} {kind}" for kind, count in read.manifest.foreign) or "nothing"
             self.log.add(
                 problems.unused(

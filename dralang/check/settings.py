@@ -1,10 +1,13 @@
 """Header statements: version, feature gates, quirks, scheduler configuration."""
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from dralang.allocator.quirks import QUIRKS
+from dralang.api.located import Located
 from dralang.check import problems
 from dralang.check.expand import Bindings, one_name, scalar
+from dralang.check.scheduler_config import Fields, fields_of, scheduler_config
 from dralang.check.values import Converter, misplaced_sugar
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import Span
@@ -13,16 +16,21 @@ from dralang.scenario.model import Settings
 from dralang.spelling import nearest
 from dralang.syntax import nodes as n
 
+USED_CONFIGURATION: Final = "used scheduler configuration"
+"""The key among headers of a configuration that came as a manifest; what a `scheduler` block says stands above it."""
 
-def read_header(header: n.Header, bindings: Bindings, log: DiagnosticLog) -> object:
-    """The value of one header statement: the version, or a map of switches or fields."""
+
+def read_header(header: n.Header | Located, bindings: Bindings, log: DiagnosticLog) -> object:
+    """The value of one header statement or scheduler configuration: the version, or a map of switches or fields."""
+    if isinstance(header, Located):
+        return fields_of(header, log)
     if header.keyword == "kubernetes":
         assert isinstance(header.value, n.Word)
         return _version(header.value, bindings, log)
     assert isinstance(header.value, n.Block)
     if header.keyword == "scheduler":
         located = Converter(log).untyped(header.value, bindings)
-        return None if located is None else located.plain()
+        return None if located is None else fields_of(located, log)
     switches = _switches(header.value, header.keyword, bindings, log)
     if header.keyword == "quirks":
         for name, (_, span) in switches.items():
@@ -73,7 +81,7 @@ def _switches(block: n.Block, what: str, bindings: Bindings, log: DiagnosticLog)
 
 
 def settings_of(
-    headers: Iterable[Mapping[str, n.Header]],
+    headers: Iterable[Mapping[str, n.Header | Located]],
     bindings: Bindings,
     log: DiagnosticLog,
     overrides: Settings | None = None,
@@ -90,7 +98,7 @@ def settings_of(
         version = defaults.version or version
         gates.update(defaults.gates)
         quirks.update(defaults.quirks)
-    scheduler: Mapping[str, object] | None = None
+    scheduler: Fields | None = None
     spans: dict[str, Span] = {}
     for level in headers:
         for keyword, header in level.items():
@@ -98,8 +106,8 @@ def settings_of(
             if keyword == "kubernetes" and isinstance(value, str):
                 version = value
                 spans[""] = header.span
-            elif keyword == "scheduler" and isinstance(value, dict):
-                scheduler = value
+            elif keyword in ("scheduler", USED_CONFIGURATION) and isinstance(value, dict):
+                scheduler = {**(scheduler or {}), **value}
             elif isinstance(value, dict):
                 (gates if keyword == "gates" else quirks).update(value)
                 if keyword == "gates":
@@ -108,24 +116,29 @@ def settings_of(
         version = overrides.version or version
         gates.update(overrides.gates)
         quirks.update(overrides.quirks)
-    _check_gates(version, gates, spans, log)
-    return Settings(version, gates, quirks, scheduler)
+    features = _check_gates(version, gates, spans, log)
+    config = None if scheduler is None else scheduler_config(scheduler, features, log)
+    return Settings(version, gates, quirks, config)
 
 
-def _gate_spans(header: n.Header) -> dict[str, Span]:
+def _gate_spans(header: n.Header | Located) -> dict[str, Span]:
+    assert isinstance(header, n.Header)
     assert isinstance(header.value, n.Block)
     return {entry.name.text: entry.name.span for entry in header.value.entries if isinstance(entry, n.Field)}
 
 
-def _check_gates(version: str, gates: Mapping[str, bool], spans: Mapping[str, Span], log: DiagnosticLog) -> None:
+def _check_gates(
+    version: str, gates: Mapping[str, bool], spans: Mapping[str, Span], log: DiagnosticLog
+) -> FeatureGates | None:
     if version not in VERSIONS:
-        return
+        return None
     resolved = FeatureGates.resolve(version, gates)
     if isinstance(resolved, FeatureGates):
-        return
+        return resolved
     for problem in resolved:
         span = spans.get(problem.gate) or next((spans[name] for name in sorted(gates) if name in spans), None)
         log.add(_gate_problem(problem, span or spans.get("")))
+    return None
 
 
 def _gate_problem(problem: GateProblem, span: Span | None) -> Diagnostic:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from msgspec import Struct
 
@@ -11,6 +12,10 @@ from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import SourceFile
 from dralang.manifest.reader import read_documents
 from dralang.spelling import nearest
+
+CONFIGURATION_KIND: Final = "KubeSchedulerConfiguration"
+CONFIGURATION_GROUP: Final = "kubescheduler.config.k8s.io"
+CONFIGURATION_VERSION: Final = "v1"
 
 
 class ManifestObject(Struct, frozen=True):
@@ -33,10 +38,12 @@ class Manifest(Struct, frozen=True):
     Attributes:
         objects: objects of kinds that we model, in order, lists opened.
         foreign: how many objects of each other kind, sorted by name.
+        scheduler: configurations of kube-scheduler, in order.
     """
 
     objects: tuple[ManifestObject, ...]
     foreign: tuple[tuple[str, int], ...]
+    scheduler: tuple[Located, ...] = ()
 
 
 def read_manifest(source: SourceFile, log: DiagnosticLog) -> Manifest:
@@ -46,14 +53,17 @@ def read_manifest(source: SourceFile, log: DiagnosticLog) -> Manifest:
     """
     objects: list[ManifestObject] = []
     foreign: Counter[str] = Counter()
+    scheduler: list[Located] = []
     for document in read_documents(source, log):
         for located in _opened(document, log):
             found = _recognise(located, log)
             if isinstance(found, ManifestObject):
                 objects.append(found)
+            elif isinstance(found, Located):
+                scheduler.append(found)
             elif found is not None:
                 foreign[found] += 1
-    return Manifest(tuple(objects), tuple(sorted(foreign.items())))
+    return Manifest(tuple(objects), tuple(sorted(foreign.items())), tuple(scheduler))
 
 
 def _text(located: Located, key: str) -> str | None:
@@ -87,8 +97,8 @@ def _with_type(item: Located, of: Located, list_kind: str) -> Located:
     return Located({**added, **item.value}, item.span, item.key_span) if added else item
 
 
-def _recognise(located: Located, log: DiagnosticLog) -> ManifestObject | str | None:
-    """A modelled object, or the name of a foreign kind, or None after a diagnostic."""
+def _recognise(located: Located, log: DiagnosticLog) -> ManifestObject | Located | str | None:
+    """A modelled object, a scheduler configuration, or the name of a foreign kind, or None after a diagnostic."""
     kind = _text(located, "kind")
     api_version = _text(located, "apiVersion")
     if kind is None or api_version is None:
@@ -103,6 +113,11 @@ def _recognise(located: Located, log: DiagnosticLog) -> ManifestObject | str | N
         )
         return None
     group, version = split_api_version(api_version)
+    if (kind, group) == (CONFIGURATION_KIND, CONFIGURATION_GROUP):
+        if version == CONFIGURATION_VERSION:
+            return located
+        log.add(_other_version(located, kind, api_version))
+        return None
     info = KINDS.get(kind)
     if info is None or info.group != group:
         return kind
@@ -119,3 +134,14 @@ def _recognise(located: Located, log: DiagnosticLog) -> ManifestObject | str | N
         )
         return None
     return ManifestObject(info, version, located)
+
+
+def _other_version(located: Located, kind: str, api_version: str) -> Diagnostic:
+    known = f"{CONFIGURATION_GROUP}/{CONFIGURATION_VERSION}"
+    return Diagnostic(
+        code="DRA0406",
+        message=f"kind {kind} has no version `{api_version}`",
+        span=located.at(("apiVersion",)).span,
+        expected=(known,),
+        help=f"did you mean `{known}`?",
+    )

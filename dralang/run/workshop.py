@@ -7,6 +7,8 @@ from dralang.cel.expressions import CelExpressions
 from dralang.features import FeatureGates, GateProblem
 from dralang.run.simulation import Environment
 from dralang.scenario.model import Settings
+from dralang.scenario.scheduler_config import SchedulerConfig
+from dralang.scheduler.settings import DEFAULT_SETTINGS, SchedulerSettings
 
 
 class Workshop:
@@ -17,12 +19,28 @@ class Workshop:
 
     def environment(self, settings: Settings) -> Environment | tuple[GateProblem, ...]:
         """The environment of a scenario's settings, or why a server would not start with its gates."""
-        key = (settings.version, tuple(sorted(settings.gates.items())), tuple(sorted(settings.quirks.items())))
+        gates, quirks = sorted(settings.gates.items()), sorted(settings.quirks.items())
+        key = (settings.version, tuple(gates), tuple(quirks), settings.scheduler)
         found = self._environments.get(key)
         if found is None:
             features = FeatureGates.resolve(settings.version, settings.gates)
             if not isinstance(features, FeatureGates):
                 return features
-            found = Environment(features, CelExpressions(), dict(settings.quirks))
+            scheduler = DEFAULT_SETTINGS if settings.scheduler is None else scheduler_settings(settings.scheduler)
+            found = Environment(features, CelExpressions(), dict(settings.quirks), scheduler)
             self._environments[key] = found
         return found
+
+
+def scheduler_settings(config: SchedulerConfig) -> SchedulerSettings:
+    """The settings of the simulated scheduler that a configuration asks for."""
+    return SchedulerSettings(
+        name=config.name,
+        initial_backoff=config.initial_backoff,
+        max_backoff=config.max_backoff,
+        percentage_of_nodes_to_score=config.percentage_of_nodes_to_score,
+        binding_timeout=config.binding_timeout,
+        plugins=config.plugins,
+        off_at=config.off_at,
+        weights=dict(config.weights),
+    )

@@ -11,6 +11,7 @@ from dralang.diagnostics.diagnostic import Diagnostic
 from dralang.diagnostics.source import Span
 from dralang.scenario.keys import ObjectKey
 from dralang.scenario.propositions import Proposition
+from dralang.scenario.scheduler_config import SchedulerConfig
 from dralang.scenario.steps import Step
 
 
@@ -41,13 +42,13 @@ class Settings(Struct, frozen=True):
         version: as in ``kubernetes 1.37``.
         gates: overrides of feature gates.
         quirks: overrides of quirks.
-        scheduler: fields of a KubeSchedulerConfiguration profile, as JSON; None if nothing was said.
+        scheduler: None if nothing was said.
     """
 
     version: str
     gates: Mapping[str, bool]
     quirks: Mapping[str, bool]
-    scheduler: Mapping[str, object] | None = None
+    scheduler: SchedulerConfig | None = None
 
 
 class Property(Struct, frozen=True):

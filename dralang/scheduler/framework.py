@@ -157,6 +157,20 @@ class Plugin:
     node_local_score = False
     """Whether the score depends on nothing but pod and node, and is not normalised."""
 
+    def switch_off(self, point: str) -> None:
+        """Have nothing to say at an extension point, by its name in a KubeSchedulerConfiguration."""
+        match point:
+            case "preFilter":
+                self.has_pre_filter = False
+            case "filter":
+                self.has_filter = False
+            case "postFilter":
+                self.has_post_filter = False
+            case "score":
+                self.has_score = False
+            case _:
+                pass  # preScore is part of score here
+
     def sign(self, state: CycleState, info: PodInfo) -> Hashable | None:
         """Everything about the pod that Filter and a node-local score look at; None if that cannot be said."""
         return None

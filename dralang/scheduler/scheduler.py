@@ -115,7 +115,7 @@ class Scheduler:
             self._wake,
         )
         self.groups = PodGroups(self.queue, self.events, enabled=features.enabled("GenericWorkload"))
-        if self.groups.enabled:
+        if self.groups.enabled and (settings.plugins is None or GangScheduling.name in settings.plugins):
             gang = GangScheduling(self.groups)
             self.plugins.append(gang)
             self._by_name[gang.name] = gang
@@ -155,9 +155,16 @@ class Scheduler:
             self.preemption,
             BalancedAllocation(),
         ]
+        settings = self.settings
         for plugin in plugins:
-            plugin.weight = self.settings.weights.get(plugin.name, type(plugin).weight)
-        return [plugin for plugin in plugins if plugin.name not in self.settings.disabled]
+            plugin.weight = settings.weights.get(plugin.name, type(plugin).weight)
+            for point, name in settings.off_at:
+                if name == plugin.name:
+                    plugin.switch_off(point)
+        if settings.plugins is None:
+            return plugins
+        by_name = {plugin.name: plugin for plugin in plugins}
+        return [by_name[name] for name in settings.plugins if name in by_name]
 
     def _delegates(self, resource: str, node: NodeInfo | None) -> bool:
         """Whether devices serve a resource name instead of the node.

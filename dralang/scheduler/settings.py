@@ -1,6 +1,6 @@
 """What can be set about the scheduler: the part of KubeSchedulerConfiguration that is modelled."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 from msgspec import Struct
@@ -15,7 +15,8 @@ class SchedulerSettings(Struct, frozen=True, kw_only=True):
         max_backoff: `podMaxBackoffSeconds`.
         percentage_of_nodes_to_score: 0 lets the size of the cluster decide.
         binding_timeout: of DynamicResourcesArgs.
-        disabled: plugins that are switched off.
+        plugins: those that are on, in the order in which they are asked; None for the default profile.
+        off_at: extension points (`filter`, `score`, ...) at which a plugin is not asked: point and plugin.
         weights: of score plugins, where they differ from the default.
     """
 
@@ -24,7 +25,8 @@ class SchedulerSettings(Struct, frozen=True, kw_only=True):
     max_backoff: int = 10_000
     percentage_of_nodes_to_score: int = 0
     binding_timeout: int = 600_000
-    disabled: frozenset[str] = frozenset()
+    plugins: tuple[str, ...] | None = None
+    off_at: Collection[tuple[str, str]] = ()
     weights: Mapping[str, int] = MappingProxyType({})
 
 

@@ -1,0 +1,400 @@
+"""KubeSchedulerConfiguration, as a manifest or as a `scheduler { ... }` block, to what can be set in the simulation.
+
+Nothing is passed over in silence: a field, plugin or argument that would change decisions and is not modelled is
+refused by name. Fields that change no decision (leader election, client connection, profiling) are taken.
+
+Source: kubernetes pkg/scheduler/apis/config/v1/{defaults,default_plugins}.go, .../config/validation,
+pkg/scheduler/framework/runtime/framework.go.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from dralang.api.located import Located
+from dralang.check.scheduler_plugins import (
+    DEFAULT_ARGS,
+    DEFAULT_PLUGINS,
+    IMPLEMENTED,
+    MODELLED,
+    NEEDED,
+    PART_OF_ANOTHER,
+    POINTS,
+    WEIGHTS,
+)
+from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
+from dralang.diagnostics.source import Span
+from dralang.features import FeatureGates
+from dralang.manifest.objects import CONFIGURATION_GROUP, CONFIGURATION_VERSION
+from dralang.scenario.scheduler_config import SchedulerConfig
+from dralang.spelling import nearest
+from dralang.values.duration import parse_duration
+
+_API_VERSION: Final = f"{CONFIGURATION_GROUP}/{CONFIGURATION_VERSION}"
+_OF_PROFILE: Final = ("schedulerName", "percentageOfNodesToScore", "plugins", "pluginConfig")
+_OF_ALL: Final = ("percentageOfNodesToScore", "podInitialBackoffSeconds", "podMaxBackoffSeconds", "extenders")
+_WITHOUT_EFFECT: Final = frozenset(
+    {
+        "apiVersion", "kind", "parallelism", "leaderElection", "clientConnection", "enableProfiling",
+        "enableContentionProfiling", "delayCacheUntilActive",
+    }
+)  # fmt: skip
+_MAX_SECONDS: Final = 10**9
+_MAX_WEIGHT: Final = 10**6
+
+Fields: TypeAlias = Mapping[str, Located]
+"""Fields of the configuration and of its one profile, side by side."""
+
+
+class _PluginSet(NamedTuple):
+    """What is said of one extension point."""
+
+    enabled: dict[str, tuple[int, Span]]
+    disabled: dict[str, Span]
+
+
+_NOTHING_SAID: Final = _PluginSet({}, {})
+
+
+def _refused(message: str, span: Span | None, way_out: str = "", expected: tuple[str, ...] = ()) -> Diagnostic:
+    return Diagnostic(code="DRA0313", message=message, span=span, help=way_out, expected=expected)
+
+
+def fields_of(located: Located, log: DiagnosticLog) -> Fields:
+    """The fields of a configuration, those of its profile beside them.
+
+    Diagnostics: DRA0313 unknown or unmodelled fields, several profiles.
+    """
+    result: dict[str, Located] = {}
+    profile: dict[str, Located] = {}
+    for name, value in _entries(located, "a scheduler configuration", log).items():
+        if name == "profiles":
+            profile = _profile(value, log)
+        elif name in _OF_ALL or name in _OF_PROFILE:
+            result[name] = value
+        elif name not in _WITHOUT_EFFECT:
+            log.add(_unknown("field", name, value.key_span or value.span, (*_OF_ALL, *_OF_PROFILE, "profiles")))
+    extenders = result.pop("extenders", None)
+    if extenders is not None and extenders.value not in (None, ()):
+        log.add(_refused("`extenders` are not modelled", extenders.key_span or extenders.span, "leave them out"))
+    return {**result, **profile}
+
+
+def _profile(profiles: Located, log: DiagnosticLog) -> dict[str, Located]:
+    items = _items(profiles, "profiles", log)
+    if len(items) > 1:
+        log.add(
+            _refused(
+                "several profiles are not modelled",
+                items[1].span,
+                "keep the profile whose pods the scenario is about",
+            )
+        )
+    result: dict[str, Located] = {}
+    for name, value in (_entries(items[0], "a profile", log) if items else {}).items():
+        if name in _OF_PROFILE:
+            result[name] = value
+        else:
+            log.add(_unknown("field", name, value.key_span or value.span, _OF_PROFILE))
+    return result
+
+
+def _entries(located: Located, what: str, log: DiagnosticLog) -> Fields:
+    if isinstance(located.value, Mapping):
+        return located.value
+    if located.value is not None:
+        log.add(_refused(f"{what} is a map of fields", located.span))
+    return {}
+
+
+def _items(located: Located, what: str, log: DiagnosticLog) -> Sequence[Located]:
+    if isinstance(located.value, tuple):
+        return located.value
+    if located.value is not None:
+        log.add(_refused(f"`{what}` is a list", located.span))
+    return ()
+
+
+def _unknown(what: str, name: str, span: Span, known: Collection[str]) -> Diagnostic:
+    near = nearest(name, known)
+    way_out = f"did you mean `{near}`?" if near else ""
+    return _refused(f"there is no {what} `{name}`", span, way_out, tuple(sorted(known)))
+
+
+def scheduler_config(fields: Fields, features: FeatureGates | None, log: DiagnosticLog) -> SchedulerConfig:
+    """The configuration that fields describe; with problems in the log, what could be understood of it.
+
+    Args:
+        fields: as from `fields_of`, those of several places merged.
+        features: the gates, on which some arguments depend; None if they are not known.
+        log: takes DRA0313.
+    """
+    reader = _Reader(fields, features, log)
+    initial = reader.seconds("podInitialBackoffSeconds", 1, minimum=1)
+    longest = reader.seconds("podMaxBackoffSeconds", 10)
+    if longest < initial:
+        place = fields.get("podMaxBackoffSeconds", fields.get("podInitialBackoffSeconds"))
+        text = f"`podMaxBackoffSeconds` ({longest}) is less than `podInitialBackoffSeconds` ({initial})"
+        log.add(_refused(text, None if place is None else place.span))
+    plugins, off_at, weights = _plugins(fields.get("plugins"), features, log)
+    return SchedulerConfig(
+        name=reader.name(),
+        initial_backoff=initial * 1000,
+        max_backoff=longest * 1000,
+        percentage_of_nodes_to_score=reader.number("percentageOfNodesToScore", 0, 0, 100),
+        binding_timeout=reader.binding_timeout(),
+        plugins=plugins,
+        off_at=off_at,
+        weights=weights,
+    )
+
+
+class _Reader:
+    """Scalars and arguments; private to this module."""
+
+    def __init__(self, fields: Fields, features: FeatureGates | None, log: DiagnosticLog) -> None:
+        self.fields = fields
+        self.features = features
+        self.log = log
+
+    def name(self) -> str:
+        found = self.fields.get("schedulerName")
+        if found is None or found.value is None:
+            return "default-scheduler"
+        if isinstance(found.value, str) and found.value:
+            return found.value
+        self.log.add(_refused("`schedulerName` is a text", found.span))
+        return "default-scheduler"
+
+    def number(self, name: str, default: int, low: int, high: int) -> int:
+        found = self.fields.get(name)
+        if found is None or found.value is None:
+            return default
+        value = found.value
+        if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
+            return value
+        self.log.add(_refused(f"`{name}` is a whole number from {low} to {high:,}", found.span))
+        return default
+
+    def seconds(self, name: str, default: int, *, minimum: int = 0) -> int:
+        return self.number(name, default, minimum, _MAX_SECONDS)
+
+    def binding_timeout(self) -> int:
+        """What `pluginConfig` says of DynamicResources; other plugins may only say what holds anyway."""
+        timeout = 600_000
+        seen: dict[str, Span] = {}
+        found = self.fields.get("pluginConfig")
+        for item in _items(found, "pluginConfig", self.log) if found is not None else ():
+            entries = _entries(item, "an entry of `pluginConfig`", self.log)
+            for key, value in entries.items():
+                if key not in ("name", "args"):
+                    self.log.add(_unknown("field", key, value.key_span or value.span, ("name", "args")))
+            name = _plugin_name(item, self.log)
+            if name is None:
+                continue
+            if name in seen:
+                self.log.add(_refused(f"`pluginConfig` names `{name}` twice", item.span))
+            seen[name] = item.span
+            args = entries.get("args")
+            if args is None or args.value is None:
+                continue
+            if name == "DynamicResources":
+                timeout = self._dynamic_resources(args, timeout)
+            elif name not in DEFAULT_PLUGINS:
+                self.log.add(_not_modelled(name, entries["name"].span))
+            else:
+                self._only_defaults(name, args)
+        return timeout
+
+    def _dynamic_resources(self, args: Located, timeout: int) -> int:
+        for name, value in _arguments(args, "DynamicResourcesArgs", self.log).items():
+            if name == "filterTimeout":
+                # Looking for devices takes no simulated time, so that it never runs out.
+                self._duration(name, value, 0, ("DRASchedulerFilterTimeout",))
+            elif name == "bindingTimeout":
+                gates = ("DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus")
+                timeout = self._duration(name, value, 1000, gates) or timeout
+            else:
+                known = ("bindingTimeout", "filterTimeout")
+                self.log.add(_unknown("argument of DynamicResources", name, value.key_span or value.span, known))
+        return timeout
+
+    def _duration(self, name: str, found: Located, minimum: int, gates: tuple[str, ...]) -> int:
+        off = [gate for gate in gates if self.features is not None and not self.features.enabled(gate)]
+        if off:
+            self.log.add(_refused(f"`{name}` needs gate `{off[0]}`, which is off", found.key_span or found.span))
+        try:
+            value = parse_duration(found.value) if isinstance(found.value, str) else None
+        except ValueError:
+            value = None
+        if value is None or value < minimum:
+            least = ", at least one second" if minimum else ""
+            self.log.add(_refused(f"`{name}` is a duration such as `30s`{least}", found.span))
+            return 0
+        return value
+
+    def _only_defaults(self, plugin: str, args: Located) -> None:
+        defaults = DEFAULT_ARGS.get(plugin, {})
+        for name, value in _arguments(args, f"{plugin}Args", self.log).items():
+            if name not in defaults or value.plain() != defaults[name]:
+                self.log.add(
+                    _refused(
+                        f"argument `{name}` of plugin `{plugin}` is not modelled",
+                        value.key_span or value.span,
+                        "only its default is" if name in defaults else "",
+                    )
+                )
+
+
+def _arguments(args: Located, kind: str, log: DiagnosticLog) -> Fields:
+    found = dict(_entries(args, f"`args` of {kind}", log))
+    for name, expected in (("kind", kind), ("apiVersion", _API_VERSION)):
+        said = found.pop(name, None)
+        if said is not None and said.value != expected:
+            log.add(_refused(f"`{name}` is `{expected}` here", said.span))
+    return found
+
+
+def _plugin_name(item: Located, log: DiagnosticLog) -> str | None:
+    name = item.value.get("name") if isinstance(item.value, Mapping) else None
+    if name is not None and isinstance(name.value, str) and name.value:
+        return name.value
+    log.add(_refused("a plugin has a `name`", item.span))
+    return None
+
+
+def _not_modelled(name: str, span: Span) -> Diagnostic:
+    near = nearest(name, MODELLED)
+    return _refused(f"plugin `{name}` is not modelled", span, f"did you mean `{near}`?" if near else "", MODELLED)
+
+
+# ---- plugins --------------------------------------------------------------------------------------------------------
+
+
+def _plugins(
+    located: Located | None, features: FeatureGates | None, log: DiagnosticLog
+) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...], tuple[tuple[str, int], ...]]:
+    """Which plugins are on, where they are not asked, and the weights."""
+    said = _plugin_sets(located, log)
+    whole = said.get("multiPoint", _NOTHING_SAID)
+    order = [name for name in DEFAULT_PLUGINS if not whole.disabled.keys() & {name, "*"}]
+    order += [name for name in whole.enabled if name not in order]
+    for name in NEEDED:
+        if name not in order:
+            where = whole.disabled.get(name) or whole.disabled.get("*")
+            log.add(_refused(f"without plugin `{name}` the scheduler does not start", where))
+    lists = {point: _asked_at(IMPLEMENTED[point], order, said.get(point, _NOTHING_SAID)) for point in IMPLEMENTED}
+    everything = [*order, *[name for asked in lists.values() for name in asked if name not in order]]
+    plugins = tuple([name for name in dict.fromkeys(everything) if name in MODELLED])
+    for point, place in (("filter", said.get("filter")), ("postFilter", said.get("postFilter"))):
+        asked = lists[point]
+        if place is not None and asked != [name for name in plugins if name in asked]:
+            span = next(iter(place.enabled.values()))[1] if place.enabled else None
+            log.add(_refused(f"another order of plugins at `{point}` alone is not modelled", span))
+    off_at = tuple(
+        sorted(
+            (point, name)
+            for point, able in IMPLEMENTED.items()
+            for name in plugins
+            if name in able and name not in lists[point]
+        )
+    )
+    _check_halves(off_at, plugins, said, log)
+    return plugins, off_at, _weights(said, lists["score"])
+
+
+def _plugin_sets(located: Located | None, log: DiagnosticLog) -> dict[str, _PluginSet]:
+    result: dict[str, _PluginSet] = {}
+    for point, value in (_entries(located, "`plugins`", log) if located is not None else {}).items():
+        if point not in POINTS:
+            log.add(_unknown("extension point", point, value.key_span or value.span, POINTS))
+            continue
+        read = _plugin_set(value, log)
+        if point != "multiPoint" and point not in IMPLEMENTED:
+            if read.enabled or read.disabled:
+                log.add(
+                    _refused(
+                        f"plugins of extension point `{point}` alone are not modelled",
+                        value.key_span or value.span,
+                        "switch whole plugins at `multiPoint`",
+                    )
+                )
+            continue
+        result[point] = read
+    return result
+
+
+def _plugin_set(located: Located, log: DiagnosticLog) -> _PluginSet:
+    result = _PluginSet({}, {})
+    for key, value in _entries(located, "an extension point", log).items():
+        if key not in ("enabled", "disabled"):
+            log.add(_unknown("field", key, value.key_span or value.span, ("enabled", "disabled")))
+            continue
+        for item in _items(value, key, log):
+            name = _plugin_name(item, log)
+            if name is None:
+                continue
+            span = item.at(("name",)).span
+            weight = _weight(item, log)
+            if key == "disabled":
+                if name != "*" and name not in DEFAULT_PLUGINS:
+                    log.add(_unknown("default plugin", name, span, DEFAULT_PLUGINS))
+                result.disabled[name] = span
+            elif name in result.enabled:
+                log.add(_refused(f"plugin `{name}` is enabled twice", span))
+            elif name not in MODELLED and name not in PART_OF_ANOTHER:
+                log.add(_not_modelled(name, span))
+            else:
+                result.enabled[name] = (weight, span)
+    return result
+
+
+def _weight(item: Located, log: DiagnosticLog) -> int:
+    assert isinstance(item.value, Mapping)
+    for key, value in item.value.items():
+        if key not in ("name", "weight"):
+            log.add(_unknown("field", key, value.key_span or value.span, ("name", "weight")))
+    found = item.value.get("weight")
+    if found is None or found.value is None:
+        return 0
+    if isinstance(found.value, int) and not isinstance(found.value, bool) and 0 <= found.value <= _MAX_WEIGHT:
+        return found.value
+    log.add(_refused(f"`weight` is a whole number from 0 to {_MAX_WEIGHT:,}", found.span))
+    return 0
+
+
+def _asked_at(able: Collection[str], order: Sequence[str], own: _PluginSet) -> list[str]:
+    """The plugins of one extension point: first those of `multiPoint` that it names too, in its own order."""
+    if "*" in own.disabled:
+        return [name for name in own.enabled if name in able]
+    rest = [name for name in order if name in able and name not in own.disabled]
+    overriding = [name for name in own.enabled if name in rest]
+    added = [name for name in own.enabled if name in able and name not in rest]
+    return [*overriding, *[name for name in rest if name not in own.enabled], *added]
+
+
+def _check_halves(
+    off_at: Sequence[tuple[str, str]], plugins: Sequence[str], said: Mapping[str, _PluginSet], log: DiagnosticLog
+) -> None:
+    """A plugin cannot filter without having prepared it, nor score; devices are filtered and reserved together."""
+    for point, name in off_at:
+        needs = {"preFilter": "filter", "preScore": "score"}.get(point)
+        if name == "DynamicResources" and point in ("preFilter", "filter"):
+            whole = "plugin `DynamicResources` is on or off as a whole: switch it at `multiPoint`"
+        elif needs is not None and name in IMPLEMENTED[needs] and (needs, name) not in off_at:
+            whole = f"plugin `{name}` cannot be asked at `{needs}` without `{point}`"
+        else:
+            continue
+        here = said.get(point, _NOTHING_SAID).disabled
+        log.add(_refused(whole, here.get(name) or here.get("*")))
+
+
+def _weights(said: Mapping[str, _PluginSet], scoring: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """The weights that differ from the default; one that is named without a weight has 1."""
+    result = {}
+    for name in scoring:
+        for point in ("score", "multiPoint"):
+            found = said.get(point, _NOTHING_SAID).enabled.get(name)
+            if found is not None:
+                result[name] = found[0] or 1
+                break
+    return tuple(sorted((name, weight) for name, weight in result.items() if weight != WEIGHTS[name]))
