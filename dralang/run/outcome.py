@@ -69,6 +69,7 @@ class Played(Struct, frozen=True):
         end: the last instant, in milliseconds.
         checks: how many expectations were looked at.
         judged: each of them, the properties last.
+        final: of a drawn story, how each pod ended, by name.
     """
 
     scenario: Scenario
@@ -79,3 +80,4 @@ class Played(Struct, frozen=True):
     end: int
     checks: int
     judged: tuple[Judged, ...] = ()
+    final: tuple[tuple[str, str], ...] = ()

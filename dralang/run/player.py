@@ -14,15 +14,19 @@ from dralang.run.evaluate import Judgement, judge
 from dralang.run.invariants.watch import SUMMARIES, Watch
 from dralang.run.outcome import Failure, Judged, Played, Verdict, Why
 from dralang.run.simulation import Environment, Simulation
+from dralang.run.states import describe_pod
 from dralang.run.why import why_claim, why_pod
 from dralang.run.workshop import Workshop
 from dralang.scenario import steps as s
 from dralang.scenario.holes import Drawn, SmallestChooser
+from dralang.scenario.keys import ObjectKey
 from dralang.scenario.model import Property, Scenario
 from dralang.scenario.propositions import Proposition
 from dralang.values.duration import format_duration
 
 MAX_FAILURES = 20
+REGRESSION = "regression"
+"""The tag of scenarios that a fuzz has found: they are judged like fuzzes."""
 
 
 def play(scenario: Scenario, workshop: Workshop) -> Played:
@@ -78,7 +82,9 @@ class _Player:
     def __init__(self, scenario: Scenario, simulation: Simulation, environment: Environment) -> None:
         self.scenario = scenario
         self.simulation = simulation
-        self.watch = Watch(simulation, environment, thorough=scenario.fuzz)
+        # What a fuzz has found is looked at as closely later.
+        self.thorough = scenario.fuzz or REGRESSION in scenario.tags
+        self.watch = Watch(simulation, environment, thorough=self.thorough)
         self.passed_over = 0
         self.failures: list[Failure] = []
         self.judged: list[Judged] = []
@@ -94,7 +100,7 @@ class _Player:
             self.step(step)
             if self.watch.violations:
                 self._break_invariants()
-        if not self.stopped and (self.watched or self.scenario.fuzz):
+        if not self.stopped and (self.watched or self.thorough):
             self._settle(None)
         self._finish_properties()
         if not self.stopped:
@@ -109,7 +115,17 @@ class _Player:
             self.simulation.now,
             len(self.judged),
             tuple(self.judged),
+            self._final() if self.scenario.fuzz else (),
         )
+
+    def _final(self) -> tuple[tuple[str, str], ...]:
+        """How each pod ended, for those who compare."""
+        simulation = self.simulation
+        keys = [ObjectKey("Pod", pod.metadata.namespace, pod.metadata.name) for pod in simulation.pods()]
+        described = [
+            (key.spoken, describe_pod(simulation, key.spoken, simulation.pod(key.namespace, key.name))) for key in keys
+        ]
+        return tuple([(name, text.partition(" because ")[0]) for name, text in sorted(described)])
 
     def _start(self) -> None:
         # What is declared exists together, whatever the order of the text; a namespace lets its objects in.
@@ -184,7 +200,7 @@ class _Player:
 
     def _settle(self, limit: int | None) -> bool:
         settled = self.simulation.settle(limit)
-        if self.scenario.fuzz:
+        if self.thorough:
             if settled:
                 self.watch.look_at_rest()
             elif limit is None and self.simulation.events.next_time() is not None:

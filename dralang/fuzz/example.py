@@ -1,0 +1,134 @@
+"""One example of a fuzz: drawn, played, judged. No Hypothesis here: a recorded example is played the same way."""
+
+import re
+from typing import Final
+from zlib import crc32
+
+from msgspec import Struct, structs
+
+from dralang.diagnostics.diagnostic import Diagnostic
+from dralang.run.invariants.watch import SUMMARIES
+from dralang.run.outcome import Failure, Played, Why
+from dralang.run.player import play
+from dralang.run.workshop import Workshop
+from dralang.scenario.holes import Chooser, Drawn, RecordingChooser
+from dralang.scenario.model import Scenario, Settings
+
+REPEATED: Final = 8
+"""One example in so many is played twice: the same story must take the same course."""
+_NUMBERS: Final = re.compile(r"\d+")
+_REASON: Final = re.compile(r"\d+ ([^.,]+(?:\.[^ ,][^.,]*)*)")
+
+
+class Example(Struct, frozen=True):
+    """An example after it was played.
+
+    Attributes:
+        choices: what filled its holes, in order.
+        drawn: the story.
+        failure: the first thing that was not as it should be; None if all was.
+        signature: tells failures with different causes apart; empty without one.
+        settings: the settings of ``compare with`` under which something else happened.
+        played: how it went; None if what stood in the holes did not go together.
+        reached: events and reasons of refusals that occurred, and the state at the end as one entry.
+    """
+
+    choices: tuple[int, ...]
+    drawn: Drawn
+    failure: Failure | None
+    signature: str
+    settings: Settings | None
+    played: Played | None
+    reached: frozenset[str]
+
+    @property
+    def is_discarded(self) -> bool:
+        """Nothing was played: what stood in the holes did not go together."""
+        return self.drawn.scenario is None
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Why it was discarded."""
+        return self.drawn.diagnostics
+
+
+def play_example(scenario: Scenario, chooser: Chooser, workshop: Workshop) -> Example:
+    """Draw a story of a fuzz and play it."""
+    recorder = RecordingChooser(chooser)
+    assert scenario.template is not None
+    drawn: Drawn = scenario.template.draw(recorder)
+    choices = tuple(recorder.choices)
+    if drawn.scenario is None:
+        return Example(choices, drawn, None, "", None, None, frozenset())
+    story = drawn.scenario
+    played = play(story, workshop)
+    failure = played.failures[0] if played.failures else None
+    settings: Settings | None = None
+    if failure is None and played.verdict == "refused":
+        failure = _refused(played)
+    if failure is None:
+        failure, settings = _compared(story, drawn.variants, played, workshop)
+    if failure is None and crc32(repr(choices).encode()) % REPEATED == 0:
+        failure = _again(story, played, workshop)
+    signature = "" if failure is None else f"{failure.kind} {failure.expected}"
+    return Example(choices, drawn, failure, signature, settings, played, reached_by(played))
+
+
+def _refused(played: Played) -> Failure:
+    first = played.diagnostics[0]
+    return Failure(played.scenario.span, "refused", 0, "the story can be run", first.message)
+
+
+def _compared(
+    story: Scenario, variants: tuple[Settings, ...], played: Played, workshop: Workshop
+) -> tuple[Failure | None, Settings | None]:
+    """The same story under other settings must end the same."""
+    for settings in variants:
+        other = play(structs.replace(story, settings=settings), workshop)
+        differing = [
+            (mine, theirs)
+            for mine, theirs in zip(_padded(played, other), _padded(other, played), strict=True)
+            if mine != theirs
+        ]
+        if differing:
+            mine, theirs = differing[0]
+            expected = f"the same as without `compare with`: {mine}"
+            failure = Failure(story.span, "compare", other.end, expected, theirs, after=len(other.trace))
+            return structs.replace(failure, why=tuple([Why(f"{a} / {b}") for a, b in differing[1:6]])), settings
+    return None, None
+
+
+def _padded(played: Played, other: Played) -> list[str]:
+    lines = dict(played.final)
+    return [
+        lines.get(name, f"{name} does not exist") for name in dict.fromkeys([*dict(played.final), *dict(other.final)])
+    ]
+
+
+def _again(story: Scenario, played: Played, workshop: Workshop) -> Failure | None:
+    again = play(story, workshop)
+    for number, (first, second) in enumerate(zip(played.trace, again.trace, strict=False)):
+        if first != second:
+            return _unlike(story, f"entry {number}: {first.reason} of {first.name} / {second.reason} of {second.name}")
+    if len(played.trace) != len(again.trace):
+        return _unlike(story, f"{len(played.trace)} entries, then {len(again.trace)}")
+    return None
+
+
+def _unlike(story: Scenario, actual: str) -> Failure:
+    name = "same-input-same-output"
+    return Failure(story.span, "invariant", 0, f"{name} (std.invariants): {SUMMARIES[name]}", actual)
+
+
+def reached_by(played: Played) -> frozenset[str]:
+    """What a story reached: its events, the reasons of refusals without their numbers, and its end."""
+    found: set[str] = set()
+    for entry in played.trace:
+        found.add(f"event {entry.reason}")
+        if entry.reason == "FailedScheduling":
+            _, _, reasons = entry.message.partition(": ")
+            reasons = reasons.partition(" preemption:")[0].partition(" still not schedulable")[0]
+            found.update(f"reason {_NUMBERS.sub('N', reason.strip())}" for reason in _REASON.findall(reasons))
+    if played.final:
+        found.add(f"state {crc32(repr(played.final).encode()):08x}")
+    return frozenset(found)

@@ -1,0 +1,196 @@
+"""Many examples of one fuzz, drawn and shrunk by Hypothesis, the same for the same seed."""
+
+from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from traceback import extract_tb
+
+from hypothesis import HealthCheck, Phase, Verbosity, given, reject, seed, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Flaky, Unsatisfiable
+from msgspec import Struct
+
+from dralang.fuzz.example import Example, play_example
+from dralang.run.workshop import Workshop
+from dralang.scenario.holes import RecordedChooser
+from dralang.scenario.model import Scenario
+
+
+class Chunk(Struct, frozen=True):
+    """What a number of examples came to; plain data, so that it can come from another process.
+
+    Attributes:
+        examples: how many were played.
+        discarded: how many did not go together.
+        why_discarded: one of the reasons.
+        reached: what all of them reached together.
+        choices: of the smallest example that failed; None if none did.
+        signature: of its failure.
+        fault: what broke in dralang itself, if that is the failure.
+    """
+
+    examples: int
+    discarded: int
+    why_discarded: str
+    reached: frozenset[str]
+    choices: tuple[int, ...] | None = None
+    signature: str = ""
+    fault: str = ""
+
+
+class FoundError(Exception):
+    """An example failed; a type of its own for each signature keeps the shrinker from changing the subject."""
+
+
+def seed_of(base: int, scenario: Scenario, chunk: int) -> int:
+    """The seed of a chunk: depends on the run's seed and the fuzz, not on who computes it or where."""
+    text = f"{base}/{scenario.file.rpartition('/')[2]}/{scenario.title}/{chunk}"
+    return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big")
+
+
+@cache
+def _integers(low: int, high: int) -> st.SearchStrategy[int]:
+    return st.integers(low, high)
+
+
+class _HypothesisChooser:
+    """Asks Hypothesis; private to this module."""
+
+    def __init__(self, data: st.DataObject) -> None:
+        self.data = data
+
+    def integer(self, low: int, high: int) -> int:
+        number: int = self.data.draw(_integers(low, high))
+        return number
+
+
+class Explorer:
+    """Explores fuzzes. Owned by one process.
+
+    Args:
+        workshop: shared by all examples.
+        keep_going: asked before each example; False ends the chunk early.
+    """
+
+    def __init__(self, workshop: Workshop, keep_going: Callable[[], bool] | None = None) -> None:
+        self.workshop = workshop
+        self.keep_going = keep_going
+        self._types: dict[str, type[FoundError]] = {}
+
+    def replay(self, scenario: Scenario, choices: tuple[int, ...]) -> Example | str:
+        """Play a recorded example; the text of a fault if dralang itself breaks."""
+        try:
+            return play_example(scenario, RecordedChooser(choices), self.workshop)
+        except Exception as error:  # a fault of dralang is a finding
+            return fault_of(error)
+
+    def chunk(self, scenario: Scenario, number: int, examples: int) -> Chunk:
+        """Draw and play so many examples with a seed of their own; a failing one is shrunk."""
+        run = _Run(self, scenario)
+        chosen = settings(
+            max_examples=examples,
+            database=None,
+            deadline=None,
+            derandomize=False,
+            phases=(Phase.generate, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+            verbosity=Verbosity.quiet,
+            report_multiple_bugs=False,
+            print_blob=False,
+        )
+        test = seed(number)(chosen(given(st.data())(run.one)))
+        try:
+            test()
+        except FoundError:
+            pass
+        except Unsatisfiable:
+            pass
+        except Flaky:
+            # The same choices took another course: found by the comparison of traces, or by luck.
+            pass
+        return run.result()
+
+    def found(self, signature: str) -> FoundError:
+        """The exception of a signature."""
+        kind = self._types.get(signature)
+        if kind is None:
+            kind = self._types[signature] = type("FoundError", (FoundError,), {})
+        return kind(signature)
+
+
+class _Run:
+    """One chunk; private to this module."""
+
+    def __init__(self, explorer: Explorer, scenario: Scenario) -> None:
+        self.explorer = explorer
+        self.scenario = scenario
+        self.examples = 0
+        self.discarded = 0
+        self.why_discarded = ""
+        self.reached: set[str] = set()
+        self.choices: tuple[int, ...] | None = None
+        self.signature = ""
+        self.fault = ""
+
+    def one(self, data: st.DataObject) -> None:
+        shrinking = self.choices is not None
+        keep_going = self.explorer.keep_going
+        if keep_going is not None and not shrinking and not keep_going():
+            return
+        recorder = _Keeping(_HypothesisChooser(data))
+        fault = ""
+        example: Example | None = None
+        try:
+            example = play_example(self.scenario, recorder, self.explorer.workshop)
+        except Exception as error:
+            if _is_of_hypothesis(error):
+                raise
+            fault = fault_of(error)
+        signature = f"fault {fault.partition(': ')[0]}" if example is None else example.signature
+        if not shrinking:
+            self.examples += 1
+            if example is not None:
+                self.reached |= example.reached
+        if example is not None and example.is_discarded:
+            if not shrinking:
+                self.discarded += 1
+                self.why_discarded = example.diagnostics[0].message if example.diagnostics else ""
+            reject()
+        if signature:
+            self.choices, self.signature, self.fault = tuple(recorder.choices), signature, fault
+            raise self.explorer.found(signature)
+
+    def result(self) -> Chunk:
+        return Chunk(
+            self.examples - self.discarded,
+            self.discarded,
+            self.why_discarded,
+            frozenset(self.reached),
+            self.choices,
+            self.signature,
+            self.fault,
+        )
+
+
+class _Keeping:
+    """Keeps the choices even where the play breaks; private to this module."""
+
+    def __init__(self, inner: _HypothesisChooser) -> None:
+        self.inner = inner
+        self.choices: list[int] = []
+
+    def integer(self, low: int, high: int) -> int:
+        number = self.inner.integer(low, high)
+        self.choices.append(number)
+        return number
+
+
+def _is_of_hypothesis(error: Exception) -> bool:
+    return type(error).__module__.startswith("hypothesis")
+
+
+def fault_of(error: Exception) -> str:
+    """A fault of dralang in one line: where it broke, and how."""
+    frames = extract_tb(error.__traceback__)
+    where = f"{frames[-1].name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__} in {where}: {' '.join(str(error).split())[:300]}"

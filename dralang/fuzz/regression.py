@@ -1,0 +1,261 @@
+"""A finding as a plain scenario that anyone can replay: as few lines as still fail, written by the formatter.
+
+What is written is what was tried: the text itself is analysed and played, and must fail for the same reason.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct, structs
+
+from dralang.check.analysis import Analyzer
+from dralang.diagnostics.diagnostic import DiagnosticLog
+from dralang.diagnostics.source import SourceFile, Span
+from dralang.formatter.format import format_file, format_source
+from dralang.fuzz.example import Example
+from dralang.fuzz.explore import fault_of
+from dralang.run.outcome import Failure
+from dralang.run.player import REGRESSION, play
+from dralang.run.workshop import Workshop
+from dralang.scenario.model import Scenario, Settings
+from dralang.syntax import nodes as n
+
+MOST_TRIES: Final = 600
+_EXPECTATIONS: Final = ("expect", "within", "always", "never", "witness", "invariant")
+_SLUG: Final = re.compile(r"[^a-z0-9]+")
+
+
+class Written(Struct, frozen=True):
+    """A finding as text.
+
+    Attributes:
+        name: of the file.
+        text: formatted; empty if a plain scenario cannot show the finding.
+        lines: of the story itself, for reports.
+    """
+
+    name: str
+    text: str
+    lines: tuple[str, ...]
+
+
+class _Candidate(Struct, frozen=True):
+    """Items of a file and the statements of its one scenario."""
+
+    items: tuple[n.Item, ...]
+    statements: tuple[n.Statement, ...]
+
+
+def write_down(
+    scenario: Scenario, tree: n.File, path: Path, folder: Path, example: Example, *, remark: str, analyzer: Analyzer
+) -> Written:
+    """Write down a finding.
+
+    Args:
+        scenario: the fuzz.
+        tree: its file.
+        path: of its file.
+        folder: where the text will lie.
+        example: what failed.
+        remark: where it comes from, for the comment at the top.
+        analyzer: with the settings of the run; used for this alone.
+    """
+    story = example.drawn.tree
+    assert isinstance(story, n.Scenario)
+    writer = _Writer(scenario, folder, example, remark, analyzer)
+    items = tuple([item for item in _moved(tree.items, path.parent, folder) if not isinstance(item, n.Scenario)])
+    statements = story.body.statements
+    if example.settings is not None:
+        items, statements = _with_settings(items, statements, example.settings, example)
+    return writer.run(_Candidate(items, statements))
+
+
+def _moved(items: Sequence[n.Item], old: Path, new: Path) -> Iterator[n.Item]:
+    """The items as they stand in a file of another folder: relative paths lead to the same files."""
+    for item in items:
+        if isinstance(item, n.Use) and item.target.quoted and not os.path.isabs(item.target.text):
+            target = Path(os.path.relpath(old.resolve() / item.target.text, new.resolve())).as_posix()
+            word = n.Word(item.target.span, target, quoted=True)
+            yield n.Use(item.span, word, item.alias)
+        else:
+            yield item
+
+
+def _with_settings(
+    items: tuple[n.Item, ...], statements: tuple[n.Statement, ...], settings: Settings, example: Example
+) -> tuple[tuple[n.Item, ...], tuple[n.Statement, ...]]:
+    """The story under the other settings, with what must be the case as expectations."""
+    span = _nowhere()
+    headers: list[n.Item] = [n.Header(span, "kubernetes", n.Word(span, settings.version))]
+    for keyword, switches in (("gates", settings.gates), ("quirks", settings.quirks)):
+        entries = [
+            n.Field(span, n.Word(span, name), n.Word(span, str(on).lower())) for name, on in sorted(switches.items())
+        ]
+        if entries:
+            headers.append(n.Header(span, keyword, n.Block(span, tuple(entries))))
+    kept = [item for item in items if not isinstance(item, n.Header)]
+    story = [each for each in statements if not isinstance(each, n.Header)]
+    played = example.played
+    assert played is not None
+    story += [_expected(span, name, text) for name, text in played.final]
+    return (*headers, *kept), tuple(story)
+
+
+def _expected(span: Span, name: str, text: str) -> n.Expect:
+    """How a pod ended, as an expectation."""
+    word = n.Word(span, name)
+    runs = re.fullmatch(r"\S+ runs on (\S+)(?: with (.+))?", text)
+    predicate: n.Predicate
+    if runs is not None:
+        devices = tuple([n.Word(span, device) for device in (runs[2] or "").split(", ") if device])
+        predicate = n.Runs(span, False, n.Word(span, runs[1]), devices)  # noqa: FBT003  # fields of the tree
+    else:
+        ended = next((state for state in ("succeeded", "failed", "terminating") if state in text), "pending")
+        predicate = n.Is(span, False, n.Word(span, ended), (), (), None, None)  # noqa: FBT003
+    return n.Expect(span, None, n.Simple(span, n.Objects(span, (n.Ref(span, "pod", word),)), predicate, None))
+
+
+def _nowhere() -> Span:
+    return Span(SourceFile("finding", ""), 0, 0)
+
+
+class _Writer:
+    """One finding; private to this module."""
+
+    def __init__(self, scenario: Scenario, folder: Path, example: Example, remark: str, analyzer: Analyzer) -> None:
+        self.scenario = scenario
+        self.folder = folder
+        self.example = example
+        self.remark = remark
+        self.analyzer = analyzer
+        self.workshop = Workshop()
+        self.tries = 0
+        digest = sha256(example.signature.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+        slug = _SLUG.sub("-", scenario.title.lower()).strip("-")[:60].strip("-") or "fuzz"
+        self.name = f"{slug}-{digest}.dra"
+
+    def run(self, first: _Candidate) -> Written:
+        candidate = self._repaired(first)
+        if candidate is None:
+            return Written(self.name, "", tuple(self._text(first).splitlines()))
+        candidate = self._reduced(candidate)
+        text = self._text(candidate)
+        return Written(self.name, text, tuple(_story_lines(text)))
+
+    # ---- trying -----------------------------------------------------------------------------------------------------
+
+    def _text(self, candidate: _Candidate) -> str:
+        span = _nowhere()
+        title = n.Word(span, self.scenario.title, quoted=True)
+        tags = dict.fromkeys([*self.scenario.tags, REGRESSION])
+        body = n.Body(span, candidate.statements)
+        story = n.Scenario(span, title, tuple([n.Word(span, tag) for tag in tags]), None, None, body)
+        text = format_file(n.File(span, span.source, (*candidate.items, story), ()))
+        comment = "".join(f"# {line}\n" for line in self.remark.splitlines())
+        return f"{comment}{text}"
+
+    def _failure(self, candidate: _Candidate) -> tuple[Failure | None, n.File | None]:
+        """The first failure of a candidate, and its tree as it was read."""
+        self.tries += 1
+        text = self._text(candidate)
+        path = self.folder / f"{self.tries}-{self.name}"
+        try:
+            analysis = self.analyzer.text(path, str(path), text.encode())
+            if analysis.has_errors or len(analysis.scenarios) != 1:
+                return None, None
+            played = play(analysis.scenarios[0], self.workshop)
+        except Exception as error:  # a fault of dralang is what was found
+            fault = fault_of(error)
+            return Failure(self.scenario.span, f"fault {fault.partition(': ')[0]}", 0, "", fault), None
+        if played.verdict == "refused":
+            return Failure(self.scenario.span, "refused", 0, "", played.diagnostics[0].message), analysis.tree
+        return (played.failures[0] if played.failures else None), analysis.tree
+
+    def _is_it(self, failure: Failure | None) -> bool:
+        if failure is None:
+            return False
+        wanted = self.example.signature
+        if self.example.settings is not None:
+            return failure.kind == "expect"
+        if wanted.startswith("fault "):
+            return failure.kind == wanted
+        return f"{failure.kind} {failure.expected}" == wanted
+
+    def _repaired(self, candidate: _Candidate) -> _Candidate | None:
+        """Without what could not be carried out, and with times that have passed as now: a fuzz passes over both."""
+        while self.tries < MOST_TRIES:
+            failure, tree = self._failure(candidate)
+            if self._is_it(failure):
+                return candidate
+            if failure is None or tree is None or failure.kind in _EXPECTATIONS:
+                return None
+            story = next(item for item in tree.items if isinstance(item, n.Scenario))
+            statements = _without(story.body.statements, failure.span)
+            if statements == story.body.statements:
+                return None
+            candidate = structs.replace(candidate, statements=statements)
+        return None
+
+    def _reduced(self, candidate: _Candidate) -> _Candidate:
+        """Leave out one thing after the other, as long as it still fails for the same reason."""
+        shrunk = True
+        while shrunk and self.tries < MOST_TRIES:
+            shrunk = False
+            for field in ("statements", "items"):
+                number = len(getattr(candidate, field)) - 1
+                while number >= 0 and self.tries < MOST_TRIES:
+                    all_ = getattr(candidate, field)
+                    less = structs.replace(candidate, **{field: (*all_[:number], *all_[number + 1 :])})
+                    if self._is_it(self._failure(less)[0]):
+                        candidate, shrunk = less, True
+                    number -= 1
+        return candidate
+
+
+def _without(statements: Sequence[n.Statement], span: Span) -> tuple[n.Statement, ...]:
+    """The statements without one that stands at a place; a time that has passed is taken away, its statement stays."""
+    result: list[n.Statement] = []
+    for each in statements:
+        inside = each.span.start <= span.start and span.end <= each.span.end
+        if not inside:
+            result.append(each)
+        elif isinstance(each, n.At | n.After):
+            body: Any = each.body
+            if each.span == span:
+                result += body.statements if isinstance(body, n.Body) else [body] if body is not None else []
+            elif isinstance(body, n.Body):
+                left = _without(body.statements, span)
+                result.append(_with_body(each, n.Body(body.span, left)))
+        # A whole statement that could not be carried out goes.
+    return tuple(result)
+
+
+def _with_body(node: n.At | n.After, body: n.Body) -> n.Statement:
+    return n.At(node.span, node.time, body) if isinstance(node, n.At) else n.After(node.span, node.duration, body)
+
+
+def _story_lines(text: str) -> list[str]:
+    lines = text.splitlines()
+    first = next((number for number, line in enumerate(lines) if line.startswith("scenario ")), 0)
+    return lines[first:]
+
+
+def is_formatted(text: str) -> bool:
+    """Whether the formatter would leave a text as it is."""
+    return format_source(SourceFile("finding", text), DiagnosticLog()) == text
+
+
+def store(written: Written, folder: Path, report: Callable[[str], None]) -> Path | None:
+    """Put a text into its folder; None, after a report, if that cannot be done."""
+    target = folder / written.name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        target.write_text(written.text, encoding="utf-8")
+    except OSError as error:
+        report(f"cannot write `{target}`: {(error.strerror or '').lower()}")
+        return None
+    return target
