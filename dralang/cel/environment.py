@@ -48,7 +48,10 @@ class Environment(Struct, frozen=True):
     @property
     def dynamic(self) -> bool:
         """Whether attributes have type dyn (then macros take them); before, and with the gate off, it is any."""
-        return self.minor >= _LISTS_SINCE and (self.lists or not self.new)
+        if self.minor == _LISTS_SINCE:
+            # There, the gate counts for stored expressions as well.
+            return self.lists
+        return self.minor > _LISTS_SINCE and (self.lists or not self.new)
 
     @property
     def includes(self) -> bool:

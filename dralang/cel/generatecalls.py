@@ -430,7 +430,10 @@ class CallGenerator:
         if function == "matches" and codes[1].is_constant and codes[0].kind in {"str", "attribute"}:
             regex = self.held(compile_regex(codes[1].constant).search)
             test = Code(f"{regex}({{0}}) is not None")
-            return self._string_test("(" + test.text + ")", codes, "lacking('matches')")
+            return self._string_test("(" + test.text + ")", codes)
+        if function == "distinct" and (codes[0].kind != "tuple" or codes[0].fallible):
+            # Counting the cost of anything else ends the evaluation there.
+            raise Unsupported
         if function in _COMPARE_METHODS and len(node.overloads) == 1:
             return self._comparing(node, codes)
         if function == "size" and codes[0].kind in {"str", "tuple", "bytes"}:
@@ -441,13 +444,13 @@ class CallGenerator:
                 return Code(f"({key!r} in F)", fallible=False, kind="bool")
         return None
 
-    def _string_test(self, template: str, codes: list[Code], other: str = "unsuitable()") -> Code:
+    def _string_test(self, template: str, codes: list[Code]) -> Code:
         text = codes[0]
         if text.kind == "str":
             return Code(template.format(text.text, codes[1].text), fallible=text.fallible, kind="bool")
         temp = self.name()
         test = template.format(temp, codes[1].text)
-        return Code(f"({test} if ({temp} := {text.text}).__class__ is str else {other})", kind="bool")
+        return Code(f"({test} if ({temp} := {text.text}).__class__ is str else unsuitable())", kind="bool")
 
     def _comparing(self, node: Call, codes: list[Code]) -> Code | None:
         one, two = codes
@@ -492,6 +495,8 @@ class CallGenerator:
         arguments = ", ".join(texts)
         test = f"({temp} := {codes[at].text}).__class__ is {wanted}"
         other = f"no_overload({node.function!r}, {arguments})"
+        if node.function in {"find", "findAll"} and codes[1].is_constant:
+            other = "unsuitable()"
         return Code(f"({self.held(call)}({arguments}) if {test} else {other})", kind=kind)
 
 

@@ -16,10 +16,12 @@ from dralang.cel.conversions import TYPE_CONVERSIONS
 from dralang.cel.library import SINGLETONS, resolve
 from dralang.cel.runtimecost import actual_cost
 from dralang.cel.strings import compile_regex, regex_error
+from dralang.cel.times import Duration, Timestamp
 from dralang.cel.tree import Call, Comprehension, Ident, ListLiteral, Literal, MapLiteral, Node, Select
-from dralang.cel.values import NONE, Abort, CelError, Optional, TypeValue, Uint, Value
+from dralang.cel.values import NONE, Abort, CelError, Optional, TypeValue, Uint, Value, no_such_overload
 
 COST_LIMIT: Final = 1_000_000
+_NO_COST_OF_ERRORS: Final = 38
 _UNSET: Final = object()
 
 Observer = Callable[[Node, Value], None]
@@ -223,6 +225,22 @@ def _check_pattern(pattern: Value) -> None:
         raise CelError(regex_error(pattern, str(problem))) from None
 
 
+def _searching(call: Callable[..., Value]) -> Callable[..., Value]:
+    """A function that searches for a constant pattern, in its compiled form."""
+
+    def search(text: Value, *rest: Value) -> Value:
+        return call(text, *rest) if type(text) is str else no_such_overload()
+
+    return search
+
+
+def _no_list(value: Value) -> str:
+    """What Go says where a value is taken for a list that is none; it names the first method that is missing."""
+    name = "*types.Err" if type(value) is CelError else op.go_type(value)
+    method = "Contains" if type(value) in {int, Uint, float, str, bytes, Duration, Timestamp} else "Add"
+    return f"internal error: interface conversion: {name} is not traits.Lister: missing method {method}"
+
+
 class Planner:
     """Turns a tree into a plan."""
 
@@ -319,13 +337,12 @@ class Planner:
                 return member
         if function in {"matches", "find", "findAll"} and isinstance(args[1], Constant):
             _check_pattern(args[1].value)
+            return self._ordinary(function, overload, _searching(resolve(function, node.overloads)), args, stops=True)
         call = resolve(function, node.overloads)
         if function in TYPE_CONVERSIONS and len(args) == 1 and isinstance(args[0], Constant):
             return Constant(call(args[0].value))
         stops = len(args) > 2 or overload == "string_format"
-        if function in {"matches", "find", "findAll"}:
-            stops = stops or isinstance(args[1], Constant)
-        elif not overload and function not in SINGLETONS:
+        if not overload and function not in SINGLETONS:
             stops = True
         return self._ordinary(function, overload, call, args, stops=stops)
 
@@ -333,6 +350,8 @@ class Planner:
         self, function: str, overload: str, call: Callable[..., Value], args: list[Plan], *, stops: bool
     ) -> Plan:
         """A call; ``stops``: it looks no further after an operand that is an error."""
+        panics = overload == "list_distinct"
+        minor = self.minor
 
         def run_call(run: Run, frame: Frame | None) -> Value:
             values: list[Value] = []
@@ -350,6 +369,8 @@ class Planner:
                 result = error
             else:
                 result = _attempt(call, *values)
+            if panics and type(values[0]) is not tuple and (error is None or minor < _NO_COST_OF_ERRORS):
+                raise Abort(_no_list(values[0]))
             run.add(actual_cost(function, overload, values, result))
             return result
 
