@@ -68,6 +68,15 @@ class _Problem:
             return None
         return attempt, [pick for picks in search.picks() for pick in picks]
 
+    def attempt(
+        self, plans: Sequence[ClaimPlan], steps: Sequence[Step], state: type[AttemptState] = AttemptState
+    ) -> tuple[AttemptState, list[Pick]] | None:
+        """A solution, None also if an error or the budget comes first."""
+        try:
+            return self.solve(plans, steps, state)
+        except (AttemptError, BudgetError):
+            return None
+
 
 def find_conflicts(
     inventory: Inventory, allocated: AllocatedState, view: NodeView, claims: Sequence[ResourceClaim], budget: int
@@ -79,10 +88,9 @@ def find_conflicts(
         steps = problem.steps(plans)
         if problem.solve(plans, steps) is not None:
             return ()
-        core = _minimal(problem, plans, steps)
-        return _blame(problem, claims, plans, steps, core)
     except (AttemptError, BudgetError):
         return ()
+    return _blame(problem, claims, plans, steps, _minimal(problem, plans, steps))
 
 
 def _minimal(problem: _Problem, plans: Sequence[ClaimPlan], steps: Sequence[Step]) -> list[int]:
@@ -110,7 +118,7 @@ def _blame(
     names = tuple(f"{plans[step.claim].label}: {step.group.api.name}" for step in chosen)
     conflicts: list[Conflict] = []
     for kind, state in (("devices", _WithoutMarks), ("counters", _WithoutCounters), ("capacity", _WithoutCapacity)):
-        found = problem.solve(plans, chosen, state)
+        found = problem.attempt(plans, chosen, state)
         if found is not None:
             attempt, picks = found
             conflicts.append(_RESOURCES[kind](names, attempt, picks))
@@ -225,10 +233,7 @@ def _constraints(
             without = replace(claim, spec=replace(claim.spec, devices=devices))
             others = plan_claims([*claims[:number], without, *claims[number + 1 :]], problem.inventory)
             steps = problem.steps(others)
-            try:
-                found = problem.solve(others, [steps[other] for other in core])
-            except AttemptError:
-                continue
+            found = problem.attempt(others, [steps[other] for other in core])
             if found is None:
                 continue
             name = constraint.match_attribute or constraint.distinct_attribute or ""

@@ -270,9 +270,10 @@ class _Judge:
         free = shown_amount(total.nano - persisted.get(name, 0))
         holders = _share_holders(allocations, device.id[2])
         used = f", the rest is consumed by {_listed(holders)}" if holders else ""
+        why = " (all of it, because the request names no amount)" if needs == total and not self._plan.capacity else ""
         return Obstacle(
             rule="capacity-short",
-            text=f"has {free} of {total} of capacity `{name}` left, {needs} is needed{used}",
+            text=f"has {free} of {total} of capacity `{name}` left, {needs} is needed{why}{used}",
             name=name,
             needs=needs,
             free=free,

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from oracle.allocation_problems import random_problem, tight_problem
 
 from dralang.allocator.explain import explain
 from dralang.allocator.inventory import Inventory
@@ -215,6 +216,20 @@ def give(attempt, shortage):
         for device in slice_["spec"].get("devices", ()):
             if shortage.kind == "capacity" and device["name"] == shortage.where:
                 raise_quantity(device["capacity"][shortage.name], missing)
+
+
+@pytest.mark.parametrize("draw", [random_problem, tight_problem], ids=["every feature", "long searches"])
+def test_refusals_of_random_problems_have_a_reason(draw):
+    refusals = 0
+    for seed in range(60):
+        problem = draw(seed)
+        explanation = Attempt(problem, {}, problem["steps"][0]).explain()
+        lines = render_explanation(explanation)
+        assert all("\n" not in line for line in lines)
+        if isinstance(explanation.outcome, Unallocatable):
+            refusals += 1
+            assert explanation.conflicts or explanation.pools, problem["id"]
+    assert refusals > 10
 
 
 def test_a_quirk_that_changed_the_answer_is_named():
