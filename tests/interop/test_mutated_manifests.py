@@ -15,8 +15,8 @@ PIECES = [
     *"{}[]:,-?&*!|>%@`\"'#\\\t ~=",
     "\n", "\r\n", "---\n", "...\n", "- ", "? ", ": ", "{{ .Values.x }}", "{{", "${x}", "&a", "*a", "<<: *a",
     "!!binary ", "!!float ", "!x ", "null", "true", "0x1f", "1e3", "1e999", ".inf", ".nan", "-0.0", "9" * 30, "1_0",
-    "9" * 5000, "08", "[" * 120, "{a: " * 70, "- " * 70, "\u2028", "\x85", "\ufeff", "\x00", "\ud7ff", "\U0001f600", "é",
-    "a" * 3000, "kind: List\nitems: []\n", "kind: Pod\n", "apiVersion: resource.k8s.io/v1beta1\n", "name: a/b\n",
+    "9" * 5000, "08", "[" * 120, "{a: " * 70, "- " * 70, "\u2028", "\x85", "\ufeff", "\x00", "\ud7ff", "\U0001f600",
+    "é", "a" * 3000, "kind: List\nitems: []\n", "kind: Pod\n", "apiVersion: resource.k8s.io/v1beta1\n", "name: a/b\n",
     "spec: 1\n",
 ]  # fmt: skip
 
