@@ -140,11 +140,24 @@ def _case(line: bytes, name: str, number: int) -> Case | Diagnostic:
         return _bad_line(f"this line is no JSON: {error}", _span(name, number, text, 0, _SHOWN))
     except RecursionError:
         return _bad_line("this line is nested too deeply", _span(name, number, text, 0, _SHOWN))
+    if _has_half_characters(line, data):
+        return _bad_line("a text holds half of a surrogate pair", _span(name, number, text, 0, _SHOWN))
     problem = _problem(data)
     if problem is not None:
         message, way_out = problem
         return _bad_line(message, _span(name, number, text, 0, _SHOWN), way_out)
     return Case(data["kind"], data["id"], data, name, number)
+
+
+def _has_half_characters(line: bytes, data: Json) -> bool:
+    """Whether a text is none that could be written: JSON can escape one half of a pair of surrogates."""
+    if b"\\ud" not in line and b"\\uD" not in line:
+        return False
+    try:
+        json.dumps(data, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _problem(data: Json) -> tuple[str, str] | None:

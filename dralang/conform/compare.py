@@ -114,7 +114,7 @@ def _compare_validation(want: Json, answer: Json) -> Difference | None:
     if want["accepted"] != answer["accepted"]:
         return Difference("accepted", _verdict(want), _verdict(answer))
     if not want["accepted"]:
-        if want["reason"] != answer["reason"]:
+        if want.get("reason") != answer["reason"]:
             return Difference("reason", _verdict(want), _verdict(answer))
         recorded, answered = _pairs(want), _pairs(answer)
         if recorded == answered:

@@ -129,9 +129,10 @@ class Replayer:
 
     def _allocation(self, data: Mapping[str, Json], version: str, want: Json) -> Iterator[Json]:
         _check_allocation(data)
+        data = {"featureGates": {}, **data}
         gave_up = [number for number, step in enumerate(want or ()) if step["status"] == "timeout"]
         yield replay_allocation(data, self._of_profile, version, uncommitted=gave_up)
-        if "sorted pools" in allocator_profile(version, data.get("featureGates", {})).lacks:
+        if "sorted pools" in allocator_profile(version, data["featureGates"]).lacks:
             # The real allocator of this version visits pools in random order: what any order gives is right.
             slices = sum(each["kind"] == "ResourceSlice" for each in data["objects"])
             for rotation in range(1, slices):

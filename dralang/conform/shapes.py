@@ -39,7 +39,7 @@ class _Verdict(Struct, frozen=True, rename="camel"):
 class _Validation(_Shape, frozen=True, kw_only=True, rename="camel"):
     operation: Literal["create", "update", "update-status"]
     object: Object
-    old: Object | None = None
+    old: Object | msgspec.UnsetType = msgspec.UNSET
     old_feature_gates: dict[str, bool] = {}
     namespace_labels: dict[str, str] | None = None
     deleting: bool = False

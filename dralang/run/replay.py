@@ -170,19 +170,21 @@ class _Player:
 
     def _resolved(self, value: Json) -> Json:
         """`@pod/entry` as the name of a claim is the claim generated for it."""
-        if value["kind"] != "Pod":
+        spec = value.get("spec")
+        given = spec.get("resourceClaims") if value["kind"] == "Pod" and isinstance(spec, dict) else None
+        if not isinstance(spec, dict) or not isinstance(given, list):
             return value
         namespace = value["metadata"].get("namespace", "default")
         entries = []
-        for entry in value["spec"].get("resourceClaims", ()):
-            name = entry.get("resourceClaimName", "")
-            if name.startswith("@"):
+        for entry in given:
+            name = entry.get("resourceClaimName") if isinstance(entry, dict) else None
+            if isinstance(name, str) and name.startswith("@"):
                 found = self._by_label.get(f"{namespace}/{name[1:]}")
                 if found is None:
                     raise ReplayError(f"there is no claim `{name}`")
                 entry = {**entry, "resourceClaimName": found[1]}
             entries.append(entry)
-        return {**value, "spec": {**value["spec"], "resourceClaims": entries}} if entries else value
+        return {**value, "spec": {**spec, "resourceClaims": entries}}
 
     def act(self, step: Json) -> None:
         """Do what a step says, without waiting in between."""

@@ -39,6 +39,7 @@ BAD_LINES = {
     "not UTF-8": (b'{"kind": "\xff"}', "this line is not UTF-8", 11),
     "nested without end": (b"[" * 200_000, "this line is nested too deeply", 1),
     "no number": (b'{"kind": NaN}', "this line is no JSON: `NaN` is no number", 1),
+    "half of a character": (b'{"kind": "\\ud800"}', "a text holds half of a surrogate pair", 1),
     "a list": (b"[]", "a case is a JSON object", 1),
     "no kind": (b"{}", "a case has a `kind`", 1),
     "a kind that is no text": (b'{"kind": ["cel"]}', "a case has a `kind`", 1),

