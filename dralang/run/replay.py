@@ -252,11 +252,8 @@ class _Player:
             raise ReplayError(f"there is no {change['object']}")
         old = to_json(found)
         status = _merged(old.get("status", {}), change["patch"])
-        for device in status.get("devices", ()):
-            for condition in device.get("conditions", ()):
-                condition.setdefault("lastTransitionTime", format_time(self._simulation.now))
-                condition.setdefault("reason", "Case")
-                condition.setdefault("message", "")
+        usual = {"lastTransitionTime": format_time(self._simulation.now), "reason": "Case", "message": ""}
+        status = _with_usual_conditions(status, usual)
         self._simulation.update_status(from_json(kind, {**old, "status": status}))
 
     def wait_for_quiet(self) -> None:
@@ -412,6 +409,21 @@ def _decode(value: Json) -> Any:
         raise ReplayError(f"no kind `{value['kind']}`")
     decoded: ApiType = from_json(info.type, value)
     return decoded
+
+
+def _with_usual_conditions(status: Json, usual: Json) -> Json:
+    """The status whose devices' conditions have what a case leaves out; what is malformed stays for decoding."""
+    devices = status.get("devices")
+    if not isinstance(devices, list):
+        return status
+    changed = []
+    for device in devices:
+        conditions = device.get("conditions") if isinstance(device, dict) else None
+        if isinstance(conditions, list):
+            filled = [{**usual, **each} if isinstance(each, dict) else each for each in conditions]
+            device = {**device, "conditions": filled}
+        changed.append(device)
+    return {**status, "devices": changed}
 
 
 def _merged(old: Any, patch: Any) -> Any:
