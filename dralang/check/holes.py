@@ -219,9 +219,12 @@ class _Story:
         )
         self.scheduled = [each for each in self.scheduled if until is not None and each[0] > until]
         for time, _, body in due:
+            is_now = self.clock is not None and time <= self.clock and not self.timed
             if self.clock is not None:
                 self.clock = max(self.clock, time)
-            if not isinstance(body, n.Body) or body.statements:
+            if is_now and not isinstance(body, n.Body | n.Expect | n.Property | n.At | n.After | n.Header):
+                self.out.append(body)
+            elif not isinstance(body, n.Body) or body.statements:
                 self.out.append(_at(body.span, time, body))
 
     # ---- values -----------------------------------------------------------------------------------------------------

@@ -76,6 +76,24 @@ COMMANDS: Final = (
         (FORMAT, *MODEL, *COMMON),
     ),
     Command(
+        "fuzz",
+        "look for stories in which something does not hold",
+        "specs",
+        "[PATH | FILE::FUZZ | FILE:LINE]...",
+        "Fills the holes of every `fuzz` in these files again and again. What is found is shrunk and written as a\n"
+        "plain scenario under specs/regressions. Exit code: 0 nothing found; 1 something found; 5 there is no fuzz.",
+        (
+            Option(("--max-examples",), "examples of each fuzz (default: 1000, with `--time` no limit)", "N"),
+            Option(("--time",), "stop after so long: 30s, 10m, 1h", "TIME"),
+            Option(("-n", "--workers"), "use so many processes; what is found does not depend on it", "N"),
+            Option(("--seed",), "where random choices start; part of every report", "N"),
+            Option(("-k",), "only fuzzes whose file or title contains this: `and`, `or`, `not`, ( )", "EXPR"),
+            Option(("-m",), "only fuzzes with these tags: `and`, `or`, `not`, ( )", "EXPR"),
+            *MODEL,
+            *COMMON,
+        ),
+    ),
+    Command(
         "check",
         "report what is wrong with files without running them",
         "specs",

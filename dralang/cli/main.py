@@ -139,7 +139,7 @@ def _unknown_command(name: str) -> UsageError:
     return UsageError(f"there is no command `{name}`", way_out or "`dralang --help` lists the commands")
 
 
-def _handler(command: Command) -> Handler:
+def _handler(command: Command) -> Handler:  # noqa: C901  # one case a command
     match command.name:
         case "test":
             from dralang.cli.test import run
@@ -159,6 +159,8 @@ def _handler(command: Command) -> Handler:
             from dralang.cli.allocate import run
         case "conform":
             from dralang.cli.conform import run
+        case "fuzz":
+            from dralang.cli.fuzz import run
         case "explain":
             from dralang.cli.explain import run
         case "init":

@@ -150,7 +150,11 @@ class _Call:
         workshop = Workshop()
 
         def player(scenario: Scenario) -> Played:
-            return play(scenario, workshop)
+            if scenario.template is None:
+                return play(scenario, workshop)
+            from dralang.fuzz.tested import play_fuzz  # brings Hypothesis, which takes longer than a suite without
+
+            return play_fuzz(scenario, workshop, seed=self.config.seed)
 
         return Session(player, listener, self.fault, max_failures=self.max_failures, seed=self.config.seed)
 

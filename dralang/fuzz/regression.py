@@ -26,6 +26,7 @@ from dralang.syntax import nodes as n
 
 MOST_TRIES: Final = 600
 _EXPECTATIONS: Final = ("expect", "within", "always", "never", "witness", "invariant")
+_SPOKEN_OF: Final = ("pod", "template", "claim", "priority", "podgroup", "workload", "pdb", "namespace")
 _SLUG: Final = re.compile(r"[^a-z0-9]+")
 
 
@@ -67,7 +68,9 @@ def write_down(
     story = example.drawn.tree
     assert isinstance(story, n.Scenario)
     writer = _Writer(scenario, folder, example, remark, analyzer)
-    items = tuple([item for item in _moved(tree.items, path.parent, folder) if not isinstance(item, n.Scenario)])
+    items: tuple[n.Item, ...] = tuple(
+        [item for item in _moved(tree.items, path.parent, folder) if not isinstance(item, n.Scenario)]
+    )
     statements = story.body.statements
     if example.settings is not None:
         items, statements = _with_settings(items, statements, example.settings, example)
@@ -134,6 +137,7 @@ class _Writer:
         self.analyzer = analyzer
         self.workshop = Workshop()
         self.tries = 0
+        self.actual = ""
         digest = sha256(example.signature.encode("utf-8", "surrogatepass")).hexdigest()[:6]
         slug = _SLUG.sub("-", scenario.title.lower()).strip("-")[:60].strip("-") or "fuzz"
         self.name = f"{slug}-{digest}.dra"
@@ -189,7 +193,8 @@ class _Writer:
         """Without what could not be carried out, and with times that have passed as now: a fuzz passes over both."""
         while self.tries < MOST_TRIES:
             failure, tree = self._failure(candidate)
-            if self._is_it(failure):
+            if failure is not None and self._is_it(failure):
+                self.actual = failure.actual
                 return candidate
             if failure is None or tree is None or failure.kind in _EXPECTATIONS:
                 return None
@@ -210,10 +215,26 @@ class _Writer:
                 while number >= 0 and self.tries < MOST_TRIES:
                     all_ = getattr(candidate, field)
                     less = structs.replace(candidate, **{field: (*all_[:number], *all_[number + 1 :])})
-                    if self._is_it(self._failure(less)[0]):
+                    if _can_go(all_[number]) and self._is_the_same(less, exactly=field == "items"):
                         candidate, shrunk = less, True
                     number -= 1
         return candidate
+
+    def _is_the_same(self, candidate: _Candidate, *, exactly: bool) -> bool:
+        """Whether a candidate fails for the same reason, and ``exactly`` with the same to be seen."""
+        failure = self._failure(candidate)[0]
+        if failure is None or not self._is_it(failure):
+            return False
+        if not exactly:
+            self.actual = failure.actual
+        return failure.actual == self.actual
+
+
+def _can_go(node: n.Node) -> bool:
+    """Whether something may be left out: the cluster and what it runs stay, what nobody speaks of goes."""
+    if isinstance(node, n.Decl):
+        return node.kind in _SPOKEN_OF
+    return not isinstance(node, n.Header | n.Call)
 
 
 def _without(statements: Sequence[n.Statement], span: Span) -> tuple[n.Statement, ...]:

@@ -1,0 +1,221 @@
+"""`dralang fuzz`: look for stories in which something does not hold, and write them down."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Final
+
+from dralang import __version__
+from dralang.check.analysis import Analysis, Analyzer
+from dralang.cli import exits
+from dralang.cli.arguments import Arguments, UsageError
+from dralang.cli.config import Config, load
+from dralang.cli.console import Console
+from dralang.cli.project import analyzer, fault_text, find_specs, refuse, wanted_expression
+from dralang.diagnostics.render import clean, render_text
+from dralang.fuzz.campaign import Campaign, Outcome, Plan, Target
+from dralang.fuzz.memory import Memory
+from dralang.fuzz.regression import Written, store, write_down
+from dralang.scenario.model import Scenario
+from dralang.testing.lastfailed import FOLDER
+from dralang.testing.looks import Look
+from dralang.testing.pretty import failure_block
+from dralang.testing.session import Choice, Collection, Collector
+from dralang.values.duration import parse_duration
+
+REGRESSIONS: Final = ("specs", "regressions")
+_EVERY: Final = 0.2
+
+
+def run(arguments: Arguments, console: Console) -> int:
+    """Run the command."""
+    config = load(arguments, console)
+    plan = _plan(arguments, config)
+    collection = _collect(arguments, config, console)
+    look = Look(console.has_color(config.color), console.width)
+    broken = [file for file in collection.files if file.is_broken]
+    for file in broken:
+        errors = [item for item in file.diagnostics if item.severity == "error"]
+        console.err(render_text(errors, color=look.color, width=look.width) if errors else f"{file.fault}\n")
+    targets = [
+        Target(file.path, scenario)
+        for file in collection.files
+        for scenario in file.scenarios
+        if scenario.template is not None
+    ]
+    if not targets:
+        console.err("note: there is no `fuzz` in these files\n")
+        return exits.UNUSABLE if broken else exits.NOTHING
+    report = _Report(console, look, config, plan)
+    code = report.run(targets)
+    return exits.UNUSABLE if broken and code == exits.OK else code
+
+
+def _plan(arguments: Arguments, config: Config) -> Plan:
+    seconds: float | None = None
+    text = arguments.text("--time")
+    if text is not None:
+        try:
+            seconds = parse_duration(text) / 1_000
+        except ValueError as error:
+            raise UsageError(f"`--time`: {error}", "write it like `--time 10m`") from None
+    most = arguments.number("--max-examples", minimum=1)
+    if most is None and seconds is None:
+        most = 1_000
+    settings = analyzer(config)
+    workers = arguments.number("--workers", minimum=1) or 1
+    return Plan(config.seed, most, seconds, workers, settings.overrides, settings.defaults)
+
+
+def _collect(arguments: Arguments, config: Config, console: Console) -> Collection:
+    choice = Choice(wanted_expression(arguments, "-k"), wanted_expression(arguments, "-m"))
+    files = find_specs(arguments.positionals, config)
+    collection = Collector(analyzer(config), choice, fault_text(console)).collect(files)
+    refuse(collection.problems)
+    return collection
+
+
+class _Report:
+    """One run as people read it; private to this module."""
+
+    def __init__(self, console: Console, look: Look, config: Config, plan: Plan) -> None:
+        self.console = console
+        self.look = look
+        self.config = config
+        self.plan = plan
+        self.started = perf_counter()
+        self.shown = 0.0
+        self.width = 0
+
+    def run(self, targets: Sequence[Target]) -> int:
+        memory = Memory(self.config.root.resolve() / FOLDER)
+        plan = self.plan
+        self.console.out(f"{self.look.rule('dralang fuzz')}\n")
+        workers = f", {plan.workers} workers" if plan.workers > 1 else ""
+        self.console.out(f"dralang {__version__}, seed {plan.seed}{workers}\n")
+        if memory.note:
+            self.console.out(f"{clean(memory.note)}\n")
+        self.console.out(f"{len(targets)} fuzz{'' if len(targets) == 1 else 'es'}\n\n")
+        self.console.flush()
+        campaign = Campaign(targets, plan, self, memory)
+        campaign.run()
+        self._clear()
+        for outcome in campaign.outcomes:
+            self._outcome(outcome)
+        wrong = memory.save()
+        if wrong:
+            self.console.err(f"note: {wrong}\n")
+        self._end(campaign)
+        if campaign.interrupted:
+            return exits.INTERRUPTED
+        if any(outcome.fault for outcome in campaign.outcomes):
+            return exits.INTERNAL
+        if any(outcome.failed for outcome in campaign.outcomes):
+            return exits.FAILED
+        unplayed = [outcome for outcome in campaign.outcomes if outcome.discarded and not outcome.examples]
+        return exits.UNUSABLE if unplayed else exits.OK
+
+    # ---- progress ---------------------------------------------------------------------------------------------------
+
+    def progressed(self, outcomes: Sequence[Outcome], current: Outcome) -> None:
+        """One line that is written over again, where somebody watches."""
+        now = perf_counter()
+        if not self.console.is_terminal or now - self.shown < _EVERY:
+            return
+        self.shown = now
+        text = f"{_totals(outcomes, now - self.started)}  {clean(current.target.scenario.title)}"
+        text = text[: self.look.width - 1]
+        self.console.out(f"\r{text.ljust(self.width)}")
+        self.width = len(text)
+        self.console.flush()
+
+    def _clear(self) -> None:
+        if self.width:
+            self.console.out(f"\r{' ' * self.width}\r")
+
+    # ---- the end ----------------------------------------------------------------------------------------------------
+
+    def _outcome(self, outcome: Outcome) -> None:
+        scenario = outcome.target.scenario
+        word = self.look.paint("red", "FOUND") if outcome.failed else self.look.paint("green", "ok")
+        counts = f"{outcome.examples:,} examples, {_states(outcome):,} states"
+        if outcome.discarded:
+            counts += f", {outcome.discarded:,} did not go together"
+        if outcome.remembered:
+            counts = "fails as in an earlier run"
+        self.console.out(f"{word} {clean(scenario.node_id)}: {counts}\n")
+        if outcome.discarded and not outcome.examples:
+            self.console.out(f"   nothing could be played: {clean(outcome.why_discarded)}\n")
+        if outcome.failed:
+            self._finding(outcome)
+
+    def _finding(self, outcome: Outcome) -> None:
+        scenario = outcome.target.scenario
+        out = self.console.out
+        example = outcome.example
+        out("\n")
+        if outcome.fault:
+            out(f"dralang has a fault: {clean(outcome.fault)}\n")
+        if example is not None and example.failure is not None:
+            out("\n".join(failure_block(self.look, example.failure)) + "\n")
+        if example is None or outcome.fault:
+            out(f"again: {self._again(scenario)}\n\n")
+            return
+        written = self._write(outcome)
+        out(f"\n  {self.look.paint('cyan', 'the story, as small as it still fails')}:\n")
+        out("".join(f"    {clean(line)}\n" for line in written.lines))
+        folder = self.config.root.joinpath(*REGRESSIONS)
+        stored = store(written, folder, lambda text: self.console.err(f"error: {text}\n")) if written.text else None
+        if stored is not None:
+            out(f"\nwritten: {clean(_shown(stored))}; `dralang test {shlex.quote(clean(_shown(stored)))}` replays it\n")
+        else:
+            out("\na plain scenario cannot show this\n")
+        out(f"again: {self._again(scenario)}\n\n")
+
+    def _again(self, scenario: Scenario) -> str:
+        return f"dralang fuzz {shlex.quote(clean(scenario.node_id))} --seed {self.plan.seed}"
+
+    def _write(self, outcome: Outcome) -> Written:
+        target, example = outcome.target, outcome.example
+        assert example is not None
+        own = Analyzer(self.plan.overrides, self.plan.defaults)
+        analysis = own.path(target.path)
+        assert isinstance(analysis, Analysis)
+        failure = example.failure
+        what = "" if failure is None else f"{failure.kind}: {failure.expected}"
+        remark = (
+            f"Found by `dralang fuzz`, seed {self.plan.seed}, in {clean(target.scenario.file)}.\n{clean(what)[:110]}"
+        )
+        folder = self.config.root.joinpath(*REGRESSIONS)
+        return write_down(target.scenario, analysis.tree, target.path, folder, example, remark=remark, analyzer=own)
+
+    def _end(self, campaign: Campaign) -> None:
+        outcomes = campaign.outcomes
+        reached = frozenset().union(*(outcome.reached for outcome in outcomes))
+        for kind, title in (("event ", "events"), ("reason ", "reasons of refusals")):
+            names = sorted(each.removeprefix(kind) for each in reached if each.startswith(kind))
+            if names:
+                text = ", ".join(names)
+                self.console.out("\n".join(self.look.wrapped(clean(text), f"reached {title}: ", "  ")) + "\n")
+        if campaign.interrupted:
+            self.console.out(f"{self.look.rule('interrupted', '!', 'red')}\n")
+        found = sum(outcome.failed for outcome in outcomes)
+        text = f"{_totals(outcomes, perf_counter() - self.started)}, {found} found"
+        self.console.out(f"{self.look.rule(text, '=', 'red' if found else 'green')}\n")
+
+
+def _states(outcome: Outcome) -> int:
+    return sum(each.startswith("state ") for each in outcome.reached)
+
+
+def _totals(outcomes: Sequence[Outcome], seconds: float) -> str:
+    examples = sum(outcome.examples for outcome in outcomes)
+    states = sum(map(_states, outcomes))
+    return f"{examples:,} examples, {examples / max(seconds, 0.001):.0f}/s, {states:,} states, {seconds:.1f}s"
+
+
+def _shown(path: Path) -> str:
+    here = Path.cwd().resolve()
+    resolved = path.resolve()
+    return str(resolved.relative_to(here)) if resolved.is_relative_to(here) else str(path)
