@@ -216,7 +216,10 @@ def _node(choose: Chooser, name: str, number: int) -> Json:
     node: Json = {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": {"zone": f"z{number}", "rack": choose.pick(("r1", "r2"))}},
+        "metadata": {
+            "name": name,
+            "labels": {"zone": f"z{number}", "rack": choose.pick(("r1", "r2")), "size": str(number * 5)},
+        },
     }
     if choose.chance(70):
         node["status"] = {"declaredFeatures": ["DRAOptionalNodeOperations"]}
@@ -287,9 +290,14 @@ def _put_somewhere(choose: Chooser, spec: Json, place: str, nodes: list[str]) ->
                     {"key": "zone", "operator": "In", "values": ["z0"]},
                     {"key": "rack", "operator": "NotIn", "values": ["r2"]},
                     {"key": "rack", "operator": "Exists"},
+                    {"key": "size", "operator": "Gt", "values": ["2"]},
+                    {"key": "size", "operator": "Lt", "values": ["9"]},
+                    {"key": "nope", "operator": "DoesNotExist"},
                 )
             )
-            terms = [{"matchExpressions": [requirement]}]
+            terms: list[Json] = [{"matchExpressions": [requirement]}]
+            if choose.chance(15):
+                terms[0]["matchFields"] = [{"key": "metadata.name", "operator": "In", "values": [choose.pick(nodes)]}]
             if choose.chance(5):
                 terms.append({"matchExpressions": [{"key": "zone", "operator": "Exists"}]})
             spec["nodeSelector"] = {"nodeSelectorTerms": terms}
@@ -302,8 +310,12 @@ def _device(choose: Chooser, style: _Style, name: str, sets: list[str]) -> Json:
         numa = choose.number(0, 2)
         if style.lists and choose.chance(60):
             attributes["numa"] = {"ints": sorted({numa, choose.number(0, 3)})}
-        else:
+        elif choose.chance(90):
             attributes["numa"] = {"int": numa}
+        else:
+            attributes["numa"] = choose.pick(
+                ({"string": "0"}, {"bool": True}, {"strings": ["0"]}, {"versions": ["1.0.0"]})
+            )
     if choose.chance(60):
         attributes["model"] = {"string": choose.pick(("a", "a", "b"))}
     if choose.chance(25):
@@ -323,6 +335,7 @@ def _device(choose: Chooser, style: _Style, name: str, sets: list[str]) -> Json:
     if style.taints and choose.chance(40):
         device["taints"] = [
             {"key": "t", "value": choose.pick(("x", "y")), "effect": choose.pick(("NoSchedule", "NoExecute", "None"))}
+            for _ in range(choose.pick((1, 1, 2)))
         ]
     if choose.chance(6):
         device["bindingConditions"] = ["ready"]
@@ -335,7 +348,7 @@ def _device(choose: Chooser, style: _Style, name: str, sets: list[str]) -> Json:
 def _capacity(choose: Chooser) -> Json:
     capacity: Json = {}
     for name in ("mem", "bw") if choose.chance(40) else ("mem",):
-        entry: Json = {"value": choose.pick(("2", "4", "4Gi", "6"))}
+        entry: Json = {"value": choose.pick(("2", "4", "4", "6", "4Gi", "2500m", "1e3"))}
         match choose.pick(("none", "none", "range", "step", "values", "fraction")):
             case "range":
                 entry["requestPolicy"] = {"default": "1", "validRange": {"min": "1", "max": "4"}}
@@ -446,12 +459,21 @@ def _wish(choose: Chooser, style: _Style) -> Json:
         text = FAILING_SELECTOR if choose.chance(8) else choose.pick(SELECTORS)
         wish["selectors"] = [{"cel": {"expression": text.replace("DRIVER", driver)}}]
     if style.taints and choose.chance(40):
-        wish["tolerations"] = [choose.pick(({"key": "t", "operator": "Exists"}, {"key": "t", "value": "x"}))]
+        wish["tolerations"] = [
+            choose.pick(
+                (
+                    {"key": "t", "operator": "Exists"},
+                    {"key": "t", "value": "x"},
+                    {"operator": "Exists", "effect": "NoExecute"},
+                    {"key": "u", "operator": "Exists"},
+                )
+            )
+        ]
     if style.capacity and style.gates["DRAConsumableCapacity"] and choose.chance(60):
         names = ("mem", "bw") if choose.chance(15) else ("mem",)
         wish["capacity"] = {"requests": {key: choose.pick(("1", "2", "3", "1500m", "5")) for key in names}}
         if choose.chance(2):
-            wish["capacity"]["requests"]["mem"] = choose.pick(("-1", "9300P", "1000001u"))
+            wish["capacity"]["requests"]["mem"] = choose.pick(("-1", "9300P", "1000001u", "0", "1Ki"))
     if style.gates["DRADerivedAttributes"] and choose.chance(10):
         text = choose.pick(DERIVED).replace("DRIVER", driver)
         wish["derivedAttributes"] = [{"name": f"{driver}/numa", "expression": text}]
