@@ -103,11 +103,7 @@ def substitute(text: str, span: Span, bindings: Bindings, log: DiagnosticLog) ->
         if isinstance(value, Word):
             value = value.text
         if isinstance(value, int | str):
-            shown = str(value)
-            if "${" in shown:
-                log.add(bad_substitution("`${` stands in what is put in", span, "write what it stands for"))
-                failed = True
-            return shown
+            return str(value)
         log.add(bad_substitution("a list or map can only be a whole value, not part of a word", span))
         failed = True
         return ""
