@@ -18,8 +18,7 @@ INTEROP_CODES: Final[dict[str, Code]] = {
         title="something that no declaration can hold",
         explanation=(
             "`dralang import` writes every field of every object. It cannot write a name with a slash, values that "
-            "are nested more than 63 levels deep, and numbers that JSON does not have (`.inf`, `.nan`). An API server "
-            "would not take these either."
+            "are nested more than 63 levels deep, and numbers that JSON does not have (`.inf`, `.nan`)."
         ),
         example="apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a/b\n",
     ),
