@@ -1,7 +1,7 @@
 """Recorded cases played again: kind ``cel`` of the conformance data."""
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any
 
 from msgspec import convert
 from msgspec.json import decode, encode
@@ -77,57 +77,3 @@ def replay_cel(case: Mapping[str, Any], version: str | None = None) -> dict[str,
     if cost is not None:
         answer["runtimeCost"] = cost
     return answer
-
-
-_EXACT: Final = ("cost", "tooCostly", "result", "attribute")
-_TEXTS: Final = ("compile", "error")
-
-
-class CelDifference(NamedTuple):
-    """How an answer differs from the recorded one.
-
-    Attributes:
-        field: which part differs: a part of the verdict, or ``text`` where only a message reads differently.
-        wanted: what is recorded.
-        given: what we say.
-    """
-
-    field: str
-    wanted: Any
-    given: Any
-
-    @property
-    def is_text(self) -> bool:
-        """Whether verdict, cost and result agree."""
-        return self.field == "text"
-
-
-def recorded_answer(case: Mapping[str, Any], version: str) -> dict[str, Any] | None:
-    """What was recorded for a version; None if it was not asked."""
-    if version not in case.get("versions", (case["kubernetes"],)):
-        return None
-    answer: dict[str, Any] = case.get("wantByVersion", {}).get(version, case["want"])
-    return answer
-
-
-def cel_difference(case: Mapping[str, Any], version: str | None = None) -> CelDifference | None:
-    """How our answer differs from the recorded one; None if it does not, or if none is recorded.
-
-    Of a compile error, only the first line must read the same. What an evaluation cost is not compared: it is no part
-    of the verdict.
-    """
-    asked = version or case["kubernetes"]
-    wanted = recorded_answer(case, asked)
-    if wanted is None:
-        return None
-    given = replay_cel(case, asked)
-    for name in _EXACT:
-        if wanted.get(name) != given.get(name):
-            return CelDifference(name, wanted.get(name), given.get(name))
-    for name in _TEXTS:
-        if (name in wanted) != (name in given):
-            return CelDifference(name, wanted.get(name), given.get(name))
-        first, ours = wanted.get(name, "").partition("\n")[0], given.get(name, "").partition("\n")[0]
-        if first != ours:
-            return CelDifference("text", first, ours)
-    return None

@@ -1,4 +1,4 @@
-"""Every recorded answer of Kubernetes' CEL environment for devices, in every version that was asked."""
+"""What is recorded beside the verdicts of Kubernetes' CEL environment: texts and costs; and both evaluators on it."""
 
 import gzip
 import json
@@ -15,12 +15,11 @@ from dralang.cel.evaluate import EvaluationError, as_attribute, as_bool, interpr
 from dralang.cel.expressions import CelExpressions
 from dralang.cel.issues import CompileError
 from dralang.cel.program import compile_expression
-from dralang.cel.replay import cel_difference, device_of, environment_of, recorded_answer, replay_cel
+from dralang.cel.replay import device_of, environment_of, replay_cel
 
 FOLDER = Path(__file__).parent
-FILES = {"cel-vectors": 528, "cel-random": 1000, "cel-manifests": 174}
+FILES = ("cel-vectors", "cel-random", "cel-manifests")
 VERSIONS = ("1.36", "1.37", "1.38")
-LEAST_EQUAL_TEXTS = 0.95
 
 
 @cache
@@ -32,27 +31,6 @@ def cases(name: str) -> tuple[dict, ...]:
 def all_cases() -> Iterator[dict]:
     for name in FILES:
         yield from cases(name)
-
-
-def test_the_records_are_complete():
-    assert {name: len(cases(name)) for name in FILES} == FILES
-
-
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("name", FILES)
-def test_verdict_cost_and_result_are_as_recorded(name, version):
-    differences = {case["id"]: cel_difference(case, version) for case in cases(name)}
-    assert {key: found for key, found in differences.items() if found is not None and not found.is_text} == {}
-
-
-@pytest.mark.parametrize(("version", "allowed"), [("1.36", 3), ("1.37", 0), ("1.38", 11)])
-def test_messages_read_as_recorded_but_for_a_known_few(version, allowed):
-    asked = [case for case in all_cases() if recorded_answer(case, version) is not None]
-    answers = [recorded_answer(case, version) or {} for case in asked]
-    messages = sum("compile" in want or "error" in want for want in answers)
-    differing = [case["id"] for case in asked if cel_difference(case, version) is not None]
-    assert len(differing) <= allowed
-    assert len(differing) <= (1 - LEAST_EQUAL_TEXTS) * messages
 
 
 def test_the_whole_text_of_every_compile_error_is_as_recorded():

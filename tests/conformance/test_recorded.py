@@ -25,7 +25,8 @@ RECORDED = {
     "validation.jsonl.gz": {"1.37": 2012},
 }
 """How many answers each file holds for each version."""
-LEAST_EQUAL_TEXTS = 0.95
+OTHER_TEXTS = {("cel-random.jsonl.gz", "1.36"): 3, ("cel-random.jsonl.gz", "1.38"): 11}
+"""How many messages of expressions read differently; fewer than one in twenty, and it only ever gets less."""
 
 
 def test_the_data_is_all_there():
@@ -43,7 +44,9 @@ def test_every_answer_is_the_recorded_one(name):
         assert [f"{each.case.id}: {each.difference}" for each in answered if each.verdict == "failed"] == []
         assert sum(each.verdict == "passed" for each in answered) == count
         checks = [check for each in answered for check in each.texts]
-        assert sum(check.equal for check in checks) >= LEAST_EQUAL_TEXTS * len(checks)
+        other = sum(not check.equal for check in checks)
+        assert other <= OTHER_TEXTS.get((name, version), 0)
+        assert other <= len(checks) / 20
 
 
 @pytest.mark.parametrize("name", RECORDED)
