@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -212,6 +212,9 @@ class Campaign:
                 if not waiting:
                     return
                 outcome, number, task, future = waiting.popleft()
+                if outcome.failed:
+                    future.cancel()  # it comes after the first failing chunk and does not count
+                    continue
                 chunk = pool.result(task, future)
                 if chunk is None:
                     # The worker was lost: everything that was given out is given out again.
@@ -256,6 +259,7 @@ class _Pool:
         self.executor = self._start()
 
     def _start(self) -> ProcessPoolExecutor:
+        self.others = {child.pid for child in active_children()}
         return ProcessPoolExecutor(self.workers, mp_context=get_context("spawn"), initializer=_ignore_interrupts)
 
     def submit(self, task: _Task) -> "Future[Chunk]":
@@ -276,7 +280,11 @@ class _Pool:
             return None
 
     def close(self) -> None:
+        """End the workers, whatever they are at: nobody waits for their results any more."""
         self.executor.shutdown(wait=False, cancel_futures=True)
+        for child in active_children():
+            if child.pid not in self.others:
+                child.terminate()
 
 
 def _ignore_interrupts() -> None:
