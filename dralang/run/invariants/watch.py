@@ -9,7 +9,7 @@ from dralang.api.allocation import AllocationResult
 from dralang.api.pods import Pod
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.cluster.podclaims import used_claim_names
-from dralang.run.invariants import allocations, rest
+from dralang.run.invariants import allocations, nominations, rest
 from dralang.run.invariants.world import Violation, World
 from dralang.run.simulation import Environment, Simulation
 
@@ -98,6 +98,12 @@ OF_ALLOCATIONS: Final[tuple[tuple[OfAllocation, tuple[str, ...]], ...]] = (
 """Each with the faults of Kubernetes (quirks) that break it: while one is modelled, the check is left out."""
 OF_CLAIMS: Final[tuple[OfClaim, ...]] = (reserved_means_allocated, allocations_do_not_move)
 OF_PODS: Final[tuple[OfPod, ...]] = (pods_stay_on_their_node, pods_have_their_claims)
+WITH_PODS: Final[tuple[AtRest, ...]] = (
+    nominations.nominations_have_their_node,
+    nominations.victims_claims_are_allocated,
+    nominations.simulations_leave_no_trace,
+)
+"""Of the scheduler's memory, looked at with every write of a pod when preemption frees devices."""
 AT_REST: Final[tuple[AtRest, ...]] = (
     rest.memory_is_what_is_written,
     rest.pods_where_the_scheduler_thinks,
@@ -128,7 +134,7 @@ def summary_of(check: Callable[..., object]) -> str:
 
 def _checks() -> list[Callable[..., object]]:
     found: list[Callable[..., object]] = [check for check, _ in OF_ALLOCATIONS]
-    found += [*OF_CLAIMS, *OF_PODS, victims_are_less_important, *AT_REST, *THOROUGH]
+    found += [*OF_CLAIMS, *OF_PODS, victims_are_less_important, *WITH_PODS, *AT_REST, *THOROUGH]
     return found
 
 
@@ -180,6 +186,9 @@ class Watch:
         elif kind is Pod:
             for of_pod in OF_PODS:
                 self._take(of_pod, of_pod(self.world, old, new))
+            if self.simulation.scheduler.dynamic_resources.preempts:
+                for of_memory in WITH_PODS:
+                    self._take(of_memory, of_memory(self.simulation, self.world))
 
     def slowed_down(self) -> None:
         """A component hears of changes later from now on."""

@@ -166,6 +166,18 @@ class DRAManager:
         found = self._pending.get(uid)
         return frozenset(found[2]) if found is not None else frozenset()
 
+    def has_drifted(self) -> bool:
+        """Whether what counts as taken is not the sum of all allocations, which would be a fault of ours."""
+        fresh = AllocatedState.of(
+            [(uid, allocation) for uid, allocation in self._counted.items()], self._inventories.profile.features
+        )
+        pools = {(each.driver, each.pool) for held in self._counted.values() for each in held.devices.results}
+        return any(
+            fresh.pool(pool).devices() != self._state.pool(pool).devices()
+            or fresh.pool(pool).consumed != self._state.pool(pool).consumed
+            for pool in pools
+        )
+
     def without(self, state: AllocatedState | None, allocation: AllocationResult) -> AllocatedState:
         """What would be taken without an allocation; this changes nothing."""
         return (self._state if state is None else state).without_allocation(allocation)
