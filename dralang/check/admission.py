@@ -29,6 +29,9 @@ from dralang.scenario.keys import ObjectKey
 from dralang.scenario.model import Declared, Settings
 
 REMARK: Final = "DRA0312"
+_OF_SERVER: Final = (
+    "uid", "creation_timestamp", "deletion_timestamp", "deletion_grace_period_seconds", "owner_references", "finalizers",
+)  # fmt: skip
 _NOW: Final = "1970-01-01T00:00:00Z"
 _FIELD: Final = re.compile(r"((?:spec|status|metadata)[^ :]*): (.*)", re.DOTALL)
 
@@ -82,7 +85,14 @@ class Server:
         if not isinstance(answer, Accepted):
             return declared.object
         status = getattr(declared.object, "status", None)
-        stored: ApiType = answer.object if status is None else structs.replace(answer.object, status=status)
+        # A dump is no request to create: what the server once gave the object is kept.
+        given_once: Any = declared.object
+        kept = {name: value for name in _OF_SERVER if (value := getattr(given_once.metadata, name))}
+        changes: dict[str, Any] = {} if status is None else {"status": status}
+        if kept:
+            answered: Any = answer.object
+            changes["metadata"] = structs.replace(answered.metadata, **kept)
+        stored: ApiType = structs.replace(answer.object, **changes) if changes else answer.object
         return stored
 
     def _missing(self, info: KindInfo, declared: Declared) -> Diagnostic | None:

@@ -194,6 +194,38 @@ COMMANDS: Final = (
         ),
     ),
     Command(
+        "why",
+        "tell why a pod waits, or what a claim or node holds, from a cluster dump or a scenario",
+        "files",
+        "pod/NAME | claim/NAME | node/NAME",
+        "Looks at a cluster as the scheduler would now and prints a tree: node, claim, request, device, and the first\n"
+        "rule that refused it. The cluster stands in files (manifests, dumps, folders of them, - for a dump)\n"
+        "or is that of a scenario at its end or at a time (-f FILE.dra::SCENARIO).\n"
+        "Exit code: 0 told; 4 a file cannot be used.",
+        (
+            Option(("-f", "--file"), "where the cluster stands; may be given several times", "FILE"),
+            Option(("-n", "--namespace"), "the namespace of the object (default: default)", "NAMESPACE"),
+            Option(("--at",), "let the cluster live until then, or the scenario's time", "TIME"),
+            FORMAT,
+            *MODEL,
+            *COMMON,
+        ),
+    ),
+    Command(
+        "evict",
+        "tell whom a taint rule would evict from a cluster, and when",
+        "files",
+        "RULE.yaml -f FILE",
+        "Applies the DeviceTaintRule to the cluster of the files, in which nothing else moves; an effect other than\n"
+        "NoExecute is taken for it. Exit code: 0 told; 4 a file cannot be used, or taint rules are off.",
+        (
+            Option(("-f", "--file"), "where the cluster stands; may be given several times", "FILE"),
+            FORMAT,
+            *MODEL,
+            *COMMON,
+        ),
+    ),
+    Command(
         "explain",
         "tell the long story of a diagnostic code",
         "code",

@@ -161,6 +161,10 @@ def _handler(command: Command) -> Handler:  # noqa: C901  # one case a command
             from dralang.cli.conform import run
         case "fuzz":
             from dralang.cli.fuzz import run
+        case "why":
+            from dralang.cli.why import run
+        case "evict":
+            from dralang.cli.evict import run
         case "explain":
             from dralang.cli.explain import run
         case "init":
