@@ -216,7 +216,10 @@ class Scheduler:
     def restart(self) -> None:
         """Lose everything that is only in memory and start again."""
         self.events.drop(self.name)
+        shares = self.manager.shares
         self._reset()
+        # The IDs of shares stand for random ones, which never come again.
+        self.manager.shares = shares
         self.start()
 
     # Informers.
