@@ -275,6 +275,10 @@ class Elaborator:
         """A reference whose hole is filled, while a fuzz is checked."""
         if isinstance(ref.name, n.Word):
             return ref
+        if isinstance(ref.name, n.AnyKind):
+            # Which one is known when the fuzz is drawn; outside of one this reports the hole.
+            self.converter.fill(ref.name, bindings)
+            return ref
         if isinstance(ref.name, n.AnyOf):
             # Every choice must exist, and counts as used.
             for choice in ref.name.items.items:
