@@ -13,7 +13,7 @@ from dralang.cel.generatecalls import CallGenerator
 from dralang.cel.generated import RUNTIME
 from dralang.cel.paths import path_of
 from dralang.cel.tree import Call, Comprehension, ListLiteral, Node
-from dralang.cel.values import Value
+from dralang.cel.values import Abort, CelError, Value
 
 MAX_DEPTH: Final = 40
 """Deeper trees are interpreted: Python limits how deep blocks and parentheses may be nested."""
@@ -376,7 +376,7 @@ def generate(root: Node, purpose: str, interpreted: Callable[[Any], Value]) -> C
         namespace["interpreted"] = interpreted
         namespace["ONCE"] = (None,)
         exec(compile(writer.text(), "<cel>", "exec"), namespace)
-    except (Unsupported, SyntaxError, RecursionError, MemoryError):
+    except (Unsupported, CelError, Abort, SyntaxError, RecursionError, MemoryError):
         return None
     found: Callable[[Any], Any] = namespace["evaluate"]
     return found

@@ -11,7 +11,7 @@ from dralang.cel.device import attribute_key, capacity_key
 from dralang.cel.library import SINGLETONS, implementation_of, resolve
 from dralang.cel.paths import Aliases, Path, path_of
 from dralang.cel.strings import compile_regex
-from dralang.cel.tree import Call, Ident, ListLiteral, Literal, MapLiteral, Node, Select
+from dralang.cel.tree import Call, Ident, ListLiteral, Literal, MapLiteral, Node, Select, makes_map
 from dralang.cel.values import CelError, TypeValue, Uint, Value
 
 _SAME_TYPE: Final = frozenset({"str", "int", "bool", "bytes"})
@@ -284,7 +284,7 @@ class CallGenerator:
         return self._function(node, codes) if special is None else special
 
     def _fold(self, node: Call, codes: list[Code]) -> Code | None:
-        if not all(code.is_constant for code in codes):
+        if not all(code.is_constant for code in codes) or node.function == "distinct":
             return None
         try:
             value = resolve(node.function, node.overloads)(*(code.constant for code in codes))
@@ -300,6 +300,9 @@ class CallGenerator:
             return Code(f"(Optional(F[{key!r}]) if {key!r} in F else NONE)", fallible=False)
         name = "index" if node.function == "_[_]" else "optional_index"
         codes = self.operands(node.args)
+        if codes[1].fallible and codes[0].kind not in {"attribute", "tuple", "dict"}:
+            # If it is an optional without value, the index is not evaluated.
+            raise Unsupported
         return Code(f"{name}({codes[0].text}, {codes[1].text})")
 
     def _in(self, node: Call) -> Code:
@@ -310,6 +313,8 @@ class CallGenerator:
             if type(constant) is str:
                 key = _key(path.field, path.names[0], constant) if path.names else f"{path.field[0].upper()}:{constant}"
                 return Code(f"({key!r} in F)", fallible=False, kind="bool")
+        if makes_map(container):
+            raise Unsupported
         codes = self.operands(node.args)
         value, items = codes
         if items.is_constant and node.overloads == ("in_list",):
@@ -398,7 +403,7 @@ class CallGenerator:
     def _compare_to(self, node: Call, codes: list[Code]) -> Code | None:
         """``q.compareTo(p) >= 0`` without the detour through -1, 0 and 1."""
         call, zero = node.args
-        if not codes[1].is_constant or codes[1].constant != 0 or type(codes[1].constant) is not int:
+        if not codes[1].is_constant or type(codes[1].constant) is not int or codes[1].constant != 0:
             return None
         if not isinstance(call, Call) or call.overloads != ("quantity_compare_to",) or call.target is None:
             return None

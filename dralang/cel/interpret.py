@@ -17,8 +17,8 @@ from dralang.cel.library import SINGLETONS, resolve
 from dralang.cel.runtimecost import actual_cost
 from dralang.cel.strings import compile_regex, regex_error
 from dralang.cel.times import Duration, Timestamp
-from dralang.cel.tree import Call, Comprehension, Ident, ListLiteral, Literal, MapLiteral, Node, Select
-from dralang.cel.values import NONE, Abort, CelError, Optional, TypeValue, Uint, Value, no_such_overload
+from dralang.cel.tree import Call, Comprehension, Ident, ListLiteral, Literal, MapLiteral, Node, Select, makes_map
+from dralang.cel.values import NONE, Abort, CelError, Format, Optional, Semver, TypeValue, Uint, Value, no_such_overload
 
 COST_LIMIT: Final = 1_000_000
 _NO_COST_OF_ERRORS: Final = 38
@@ -234,6 +234,17 @@ def _searching(call: Callable[..., Value]) -> Callable[..., Value]:
     return search
 
 
+def _keyed(call: Callable[..., Value]) -> Callable[..., Value]:
+    """``in`` for a map that an expression makes, which Go can only search for what it can hash."""
+
+    def contained(item: Value, container: Value) -> Value:
+        if type(item) in {Semver, bytes, Format}:
+            raise Abort(f"internal error: runtime error: hash of unhashable type {op.go_type(item)}")
+        return call(item, container)
+
+    return contained
+
+
 def _no_list(value: Value) -> str:
     """What Go says where a value is taken for a list that is none; it names the first method that is missing."""
     name = "*types.Err" if type(value) is CelError else op.go_type(value)
@@ -339,6 +350,8 @@ class Planner:
             _check_pattern(args[1].value)
             return self._ordinary(function, overload, _searching(resolve(function, node.overloads)), args, stops=True)
         call = resolve(function, node.overloads)
+        if function == "@in" and makes_map(node.args[1]):
+            call = _keyed(call)
         if function in TYPE_CONVERSIONS and len(args) == 1 and isinstance(args[0], Constant):
             return Constant(call(args[0].value))
         stops = len(args) > 2 or overload == "string_format"

@@ -4,6 +4,7 @@ Source: k8s.io/apiserver pkg/cel/library/lists.go; cel-go ext/lists.go (version 
 """
 
 from functools import cmp_to_key
+from typing import Final
 
 from dralang.cel.operators import COMPARABLE, MISSING, add, compare, contained, find, is_map, key_text, same, type_name
 from dralang.cel.times import Duration
@@ -110,17 +111,25 @@ def flatten(items: Value, depth: int = 1) -> List:
     return tuple(result)
 
 
+_PARAMETERS: Final = {"list": "(dyn)", "map": "(dyn, dyn)", "optional_type": "(dyn)"}
+
+
+def _full_type(value: Value) -> str:
+    name = type_name(value)
+    return name + _PARAMETERS.get(name, "")
+
+
 def checked_flatten(items: Value) -> List:
     """``items.flatten()``, which does its own check of the type."""
     if type(items) is not tuple:
-        raise CelError(f"no such overload: {type_name(items)}.flatten()")
+        raise CelError(f"no such overload: {_full_type(items)}.flatten()")
     return flatten(items)
 
 
 def checked_flatten_to(items: Value, depth: Value) -> List:
     """``items.flatten(depth)``, which does its own check of the types."""
     if type(items) is not tuple or type(depth) is not int:
-        raise CelError(f"no such overload: {type_name(items)}.flatten({type_name(depth)})")
+        raise CelError(f"no such overload: {_full_type(items)}.flatten({_full_type(depth)})")
     return flatten(items, depth)
 
 

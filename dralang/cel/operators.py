@@ -498,7 +498,7 @@ def contained(value: Value, container: Value) -> bool:
     return no_such_overload()
 
 
-_UNHASHABLE: Final = frozenset({Semver, bytes})
+_UNHASHABLE: Final = frozenset({Semver, Format, bytes})
 
 
 def contained_in_constants(value: Value, constants: tuple[Value, ...]) -> bool:

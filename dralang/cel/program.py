@@ -16,7 +16,7 @@ from dralang.cel.parse import parse
 from dralang.cel.tree import Node
 from dralang.cel.types import Type
 from dralang.cel.validators import validate_literals
-from dralang.cel.values import CelError
+from dralang.cel.values import Abort, CelError
 
 MAX_COST: Final = 1_000_000
 """The limit on the estimated cost of one expression, and on the sum for the derived attributes of a claim."""
@@ -105,6 +105,9 @@ def compile_expression(text: str, environment: Environment, purpose: Purpose = "
             plan = Planner(minor=environment.minor).plan(tree)
         except CelError as problem:
             raise CompileError(f"program instantiation failed: {problem.message}") from None
+        except Abort as problem:
+            # There, it is a panic while the expression is compiled.
+            raise CompileError(problem.message) from None
         cost = estimate(tree, environment.minor)
     compiled = Compiled(text, environment, purpose, tree, cost, depth)
     compiled._plan = plan

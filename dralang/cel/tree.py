@@ -172,6 +172,13 @@ class Comprehension(Node):
         return self.macro == "bind"
 
 
+def makes_map(node: Node) -> bool:
+    """Whether it is a map written in the expression."""
+    while isinstance(node, Call) and node.function == "dyn":
+        node = node.args[0]
+    return isinstance(node, MapLiteral)
+
+
 def copy_of(node: Node) -> Node:
     """A copy of the tree below a node, as ``optMap`` needs it for its second use of the target."""
     if isinstance(node, Literal):
