@@ -57,6 +57,7 @@ _KINDS: Final[dict[str, str]] = {
     "claimtemplate": "`template`",
     "priorityclass": "`priority`",
     "devicetaintrule": "`taintrule`",
+    "resourcepoolstatusrequest": "`poolrequest`",
     "poddisruptionbudget": "`pdb`",
     "ns": "`namespace`",
     "deployment": "`pod`",
