@@ -29,7 +29,7 @@ from dralang.cli.objects import load_objects
 from dralang.diagnostics.render import clean
 from dralang.features import FeatureGates
 from dralang.interop.yaml_text import yaml_documents
-from dralang.run.replay import expressions_for
+from dralang.run.expressions import expressions_for
 from dralang.values.quantity import Quantity
 
 

@@ -17,6 +17,9 @@ MODEL: Final = (
     Option(("--k8s",), "the Kubernetes version, over what the files say", "VERSION"),
     Option(("--feature-gates",), "switch feature gates, over what the files say: A=true,B=false", "GATES"),
 )
+REFERENCE_CEL: Final = Option(
+    ("--reference-cel",), "let cel-python evaluate device expressions: slow, to find faults of ours"
+)
 COMMON: Final = (CONFIG, COLOR, HELP)
 RESOURCE_VERSIONS: Final = ("v1", "v1beta2", "v1beta1")
 
@@ -63,6 +66,7 @@ COMMANDS: Final = (
             Option(("--seed",), "where random choices start; part of every report", "N"),
             FORMAT,
             FAIL_LEVEL,
+            REFERENCE_CEL,
             *MODEL,
             *COMMON,
         ),
@@ -73,7 +77,7 @@ COMMANDS: Final = (
         "spec",
         "FILE[::SCENARIO | :LINE]",
         "Prints the timeline of each scenario and what became of its expectations. `-` reads standard input.",
-        (FORMAT, *MODEL, *COMMON),
+        (FORMAT, REFERENCE_CEL, *MODEL, *COMMON),
     ),
     Command(
         "fuzz",

@@ -8,12 +8,12 @@ from dralang.cli import exits
 from dralang.cli.arguments import Arguments, UsageError
 from dralang.cli.config import Config, load
 from dralang.cli.console import Console
+from dralang.cli.playing import workshop_of
 from dralang.cli.project import analyzer, find_specs, refuse
 from dralang.diagnostics.diagnostic import Diagnostic
 from dralang.diagnostics.render import render_text
 from dralang.run.outcome import Played
 from dralang.run.player import play
-from dralang.run.workshop import Workshop
 from dralang.scenario.model import Scenario
 from dralang.testing.discovery import STDIN
 from dralang.testing.looks import Look
@@ -31,7 +31,7 @@ def run(arguments: Arguments, console: Console) -> int:
     shown = [item for item in diagnostics if item.severity != "note"]
     if shown and not is_json:
         console.err(render_text(shown, color=look.color, width=look.width) + "\n")
-    workshop = Workshop()
+    workshop = workshop_of(arguments)
     for number, scenario in enumerate(scenarios):
         played.append(play(scenario, workshop))
         if not is_json:

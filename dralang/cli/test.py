@@ -8,10 +8,10 @@ from dralang.cli import exits
 from dralang.cli.arguments import Arguments, UsageError, did_you_mean
 from dralang.cli.config import Config, load
 from dralang.cli.console import Console
+from dralang.cli.playing import workshop_of
 from dralang.cli.project import analyzer, fault_text, find_specs, refuse, wanted_expression
 from dralang.run.outcome import Played
 from dralang.run.player import play
-from dralang.run.workshop import Workshop
 from dralang.scenario.model import Scenario
 from dralang.testing.discovery import STDIN, SpecFile
 from dralang.testing.lastfailed import LastFailed
@@ -147,7 +147,7 @@ class _Call:
         return exit_code(report, self.config.fail_level)
 
     def _session(self, listener: PrettyReporter | Silent) -> Session:
-        workshop = Workshop()
+        workshop = workshop_of(self.arguments)
 
         def player(scenario: Scenario) -> Played:
             if scenario.template is None:

@@ -21,14 +21,12 @@ from dralang.api.pods import Pod, PodCondition, PodSpec
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.api.resourcepoolstatusrequest import ResourcePoolStatusRequest
 from dralang.api.workloads import PodGroup
-from dralang.cel.environment import Environment as CelEnvironment
-from dralang.cel.environment import parse_minor
-from dralang.cel.expressions import CelExpressions
 from dralang.cluster.clock import Phase
 from dralang.cluster.podclaims import EXTENDED_RESOURCE_ANNOTATION, POD_CLAIM_ANNOTATION, controller_of
 from dralang.cluster.store import WatchEvent
 from dralang.cluster.timestamps import format_time
 from dralang.features import FeatureGates
+from dralang.run.expressions import expressions_for
 from dralang.run.simulation import Environment, Simulation
 
 QUIET = 1_500
@@ -83,16 +81,6 @@ def replay_scheduling(case: Json) -> list[Json]:
             player.wait_for_quiet()
         states.append(player.state())
     return states
-
-
-def expressions_for(features: FeatureGates) -> CelExpressions:
-    """The device expressions of a version with these gates."""
-    environment = CelEnvironment(
-        minor=parse_minor(features.version),
-        lists=features.enabled("DRAListTypeAttributes"),
-        multiple=features.enabled("DRAConsumableCapacity"),
-    )
-    return CelExpressions(environment)
 
 
 def _milliseconds(text: str) -> int:

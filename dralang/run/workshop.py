@@ -3,8 +3,11 @@
 It only remembers pure results; two runs in one workshop cannot see each other.
 """
 
-from dralang.cel.expressions import CelExpressions
+from collections.abc import Callable
+
+from dralang.api.expressions import DeviceExpressions
 from dralang.features import FeatureGates, GateProblem
+from dralang.run.expressions import expressions_for
 from dralang.run.simulation import Environment
 from dralang.scenario.model import Settings
 from dralang.scenario.scheduler_config import SchedulerConfig
@@ -12,9 +15,14 @@ from dralang.scheduler.settings import DEFAULT_SETTINGS, SchedulerSettings
 
 
 class Workshop:
-    """Makes environments, each once."""
+    """Makes environments, each once.
 
-    def __init__(self) -> None:
+    Args:
+        expressions: makes what compiles and evaluates the device expressions of a cluster.
+    """
+
+    def __init__(self, expressions: Callable[[FeatureGates], DeviceExpressions] = expressions_for) -> None:
+        self._expressions = expressions
         self._environments: dict[tuple[object, ...], Environment] = {}
 
     def environment(self, settings: Settings) -> Environment | tuple[GateProblem, ...]:
@@ -27,7 +35,7 @@ class Workshop:
             if not isinstance(features, FeatureGates):
                 return features
             scheduler = DEFAULT_SETTINGS if settings.scheduler is None else scheduler_settings(settings.scheduler)
-            found = Environment(features, CelExpressions(), dict(settings.quirks), scheduler)
+            found = Environment(features, self._expressions(features), dict(settings.quirks), scheduler)
             self._environments[key] = found
         return found
 
