@@ -9,6 +9,9 @@ from dralang.cluster.store import ObjectStore
 
 Item = TypeVar("Item", bound=Hashable)
 
+RETRY = 1_000
+"""When a controller tries again what the API server refused, in milliseconds."""
+
 
 class Controller(Generic[Item]):
     """A control loop. Only its own entries of the event queue change its state."""

@@ -335,7 +335,9 @@ class DeviceTaintEvictionController(Controller[Item]):
             return
         others = tuple(each for each in rule.status.conditions if each.type != IN_PROGRESS)
         written = self.store.patch_status(DeviceTaintRule, "", name, conditions=(*others, new))
-        if not isinstance(written, ApiError):
+        if isinstance(written, ApiError):
+            self.enqueue(("rule", "", name), STATUS_PERIOD)
+        else:
             self.record("DeviceTaintRule", "", name, IN_PROGRESS, f"{new.status} ({new.reason}) {new.message}".rstrip())
 
     def _condition(self, rule: DeviceTaintRule) -> Condition:

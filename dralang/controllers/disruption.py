@@ -11,10 +11,11 @@ from msgspec.structs import replace
 from dralang.api.disruption import PodDisruptionBudget, PodDisruptionBudgetStatus
 from dralang.api.meta import Condition
 from dralang.api.pods import Pod
+from dralang.cluster.errors import ApiError
 from dralang.cluster.label_selectors import label_selector_matches
 from dralang.cluster.store import ObjectStore, WatchEvent
 from dralang.cluster.timestamps import format_time
-from dralang.controllers.controller import Controller
+from dralang.controllers.controller import RETRY, Controller
 
 
 class DisruptionController(Controller[tuple[str, str]]):
@@ -70,7 +71,9 @@ class DisruptionController(Controller[tuple[str, str]]):
             conditions=(self._condition(budget, allowed),),
         )
         if status != budget.status:
-            self.store.update_status(replace(budget, status=status))
+            written = self.store.update_status(replace(budget, status=status))
+            if isinstance(written, ApiError):
+                self.enqueue(item, RETRY)
 
     def _condition(self, budget: PodDisruptionBudget, allowed: int) -> Condition:
         known = next((each for each in budget.status.conditions if each.type == "DisruptionAllowed"), None)

@@ -6,7 +6,7 @@ Source: kubernetes pkg/controller/garbagecollector (background deletion).
 from typing import Any
 
 from dralang.cluster.store import ObjectStore, WatchEvent
-from dralang.controllers.controller import Controller
+from dralang.controllers.controller import RETRY, Controller
 
 
 class GarbageCollector(Controller[str]):
@@ -39,4 +39,6 @@ class GarbageCollector(Controller[str]):
             if dependent is None or dependent.metadata.deletion_timestamp is not None:
                 continue
             if len(dependent.metadata.owner_references) == 1:
-                self.store.delete(kind, namespace, name, uid=dependent.metadata.uid)
+                refused = self.store.delete(kind, namespace, name, uid=dependent.metadata.uid)
+                if refused is not None and refused.reason != "NotFound":
+                    self.enqueue(item, RETRY)

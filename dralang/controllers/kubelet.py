@@ -7,10 +7,17 @@ is asked for.
 
 from dralang.api.pods import Pod, PodCondition
 from dralang.api.resourceclaim import ResourceClaim
+from dralang.cluster.errors import ApiError
 from dralang.cluster.podclaims import claim_name, is_reserved_for
 from dralang.cluster.store import ObjectStore, WatchEvent, with_condition
 from dralang.cluster.timestamps import format_time
 from dralang.controllers.controller import Controller
+
+RETRY = 10_000
+"""When the kubelet writes again what the API server did not take, in milliseconds.
+
+Source: kubernetes pkg/kubelet/status/status_manager.go syncPeriod.
+"""
 
 
 class Kubelet(Controller[tuple[str, str]]):
@@ -74,14 +81,21 @@ class Kubelet(Controller[tuple[str, str]]):
             return
         uid = pod.metadata.uid
         if pod.metadata.deletion_timestamp is not None:
-            if self._ends.get(uid, self.events.now) <= self.events.now:
-                self._ends.pop(uid, None)
-                self.store.delete(Pod, *item, uid=uid, grace_seconds=0)
+            left = self._ends.get(uid, self.events.now) - self.events.now
+            if left > 0:
+                # The deletion came while the start was still planned.
+                self.enqueue(item, left)
+                return
+            refused = self.store.delete(Pod, *item, uid=uid, grace_seconds=0)
+            if refused is not None and refused.reason != "NotFound":
+                self.enqueue(item, RETRY)
+                return
+            self._ends.pop(uid, None)
         elif pod.status.phase == "Pending":
             if self.waits_for_claims and not self._claims_are_ready(pod):
                 self._held_back[item] = None
-            else:
-                self.run(pod)
+            elif not self.run(pod):
+                self.enqueue(item, RETRY)
 
     def _claims_are_ready(self, pod: Pod) -> bool:
         for entry in pod.spec.resource_claims:
@@ -95,23 +109,29 @@ class Kubelet(Controller[tuple[str, str]]):
                 return False
         return True
 
-    def run(self, pod: Pod) -> None:
-        """Report the pod as running and ready."""
+    def run(self, pod: Pod) -> bool:
+        """Report the pod as running and ready; return whether the API server took that."""
         now = format_time(self.events.now)
         conditions = pod.status.conditions
         for kind in ("Initialized", "ContainersReady", "Ready"):
             conditions = with_condition(conditions, PodCondition(type=kind, status="True", last_transition_time=now))
         meta = pod.metadata
-        self.store.patch_status(Pod, meta.namespace, meta.name, phase="Running", conditions=conditions, start_time=now)
+        status = {"phase": "Running", "conditions": conditions, "start_time": now}
+        if isinstance(self.store.patch_status(Pod, meta.namespace, meta.name, **status), ApiError):
+            return False
         self.record("Pod", meta.namespace, meta.name, "Running", f"runs on {pod.spec.node_name}", pod.spec.node_name)
+        return True
 
-    def finish(self, pod: Pod, phase: str) -> None:
-        """Report that all containers have ended: `Succeeded` or `Failed`."""
+    def finish(self, pod: Pod, phase: str) -> ApiError | None:
+        """Report that all containers have ended: `Succeeded` or `Failed`; return why that was refused."""
         conditions = pod.status.conditions
         for kind in ("ContainersReady", "Ready"):
             if any(each.type == kind for each in conditions):
                 off = PodCondition(type=kind, status="False", reason="PodCompleted")
                 conditions = with_condition(conditions, off)
         meta = pod.metadata
-        self.store.patch_status(Pod, meta.namespace, meta.name, phase=phase, conditions=conditions)
+        written = self.store.patch_status(Pod, meta.namespace, meta.name, phase=phase, conditions=conditions)
+        if isinstance(written, ApiError):
+            return written
         self.record("Pod", meta.namespace, meta.name, phase, "has finished" if phase == "Succeeded" else "has failed")
+        return None

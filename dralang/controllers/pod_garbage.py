@@ -5,6 +5,7 @@ Source: kubernetes pkg/controller/podgc/gc_controller.go (gcOrphaned).
 
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod, PodCondition
+from dralang.cluster.errors import ApiError
 from dralang.cluster.store import ObjectStore, WatchEvent, with_condition
 from dralang.controllers.controller import Controller
 
@@ -46,6 +47,7 @@ class PodGarbageCollector(Controller[str]):
         """End the pods of a node that is still missing."""
         if self.store.get(Node, "", item) is not None:
             return
+        refused = False
         for pod in self.store.objects(Pod):
             if pod.spec.node_name != item:
                 continue
@@ -58,6 +60,13 @@ class PodGarbageCollector(Controller[str]):
                     message="PodGC: node no longer exists",
                 )
                 conditions = with_condition(pod.status.conditions, condition)
-                self.store.patch_status(Pod, namespace, name, phase="Failed", conditions=conditions)
+                if isinstance(
+                    self.store.patch_status(Pod, namespace, name, phase="Failed", conditions=conditions), ApiError
+                ):
+                    refused = True
+                    continue
             self.record("Pod", namespace, name, "DeletionByPodGC", f"deleted: node `{item}` no longer exists", item)
-            self.store.delete(Pod, namespace, name, uid=pod.metadata.uid, grace_seconds=0)
+            problem = self.store.delete(Pod, namespace, name, uid=pod.metadata.uid, grace_seconds=0)
+            refused = refused or problem is not None
+        if refused:
+            self.enqueue(item, PERIOD)

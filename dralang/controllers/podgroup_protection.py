@@ -7,8 +7,9 @@ from msgspec.structs import replace
 
 from dralang.api.pods import Pod
 from dralang.api.workloads import PodGroup
+from dralang.cluster.errors import ApiError
 from dralang.cluster.store import ObjectStore, WatchEvent
-from dralang.controllers.controller import Controller
+from dralang.controllers.controller import RETRY, Controller
 
 FINALIZER = "scheduling.k8s.io/podgroup-protection"
 _TERMINAL = ("Succeeded", "Failed")
@@ -46,12 +47,16 @@ class PodGroupProtectionController(Controller[tuple[str, str]]):
         if group is None:
             return
         meta = group.metadata
+        finalizers = meta.finalizers
         if meta.deletion_timestamp is None:
             if FINALIZER not in meta.finalizers:
-                self.store.update(replace(group, metadata=replace(meta, finalizers=(*meta.finalizers, FINALIZER))))
+                finalizers = (*finalizers, FINALIZER)
         elif FINALIZER in meta.finalizers and not self._has_members(*item):
-            left = tuple(each for each in meta.finalizers if each != FINALIZER)
-            self.store.update(replace(group, metadata=replace(meta, finalizers=left)))
+            finalizers = tuple(each for each in finalizers if each != FINALIZER)
+        if finalizers is not meta.finalizers:
+            written = self.store.update(replace(group, metadata=replace(meta, finalizers=finalizers)))
+            if isinstance(written, ApiError):
+                self.enqueue(item, RETRY)
 
     def _has_members(self, namespace: str, name: str) -> bool:
         return any(

@@ -102,7 +102,9 @@ class PoolStatusController(Controller[Item]):
                 self.enqueue(item, FIRST_RETRY << (tried - 1))
             return
         written = self.store.update_status(replace(request, status=status))
-        if not isinstance(written, ApiError):
+        if isinstance(written, ApiError):
+            self.enqueue(item, FIRST_RETRY)
+        else:
             self.record("ResourcePoolStatusRequest", "", name, "Complete", status.conditions[0].message)
 
     def answer(self, request: ResourcePoolStatusRequest) -> ResourcePoolStatusRequestStatus:

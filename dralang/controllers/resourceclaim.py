@@ -260,7 +260,9 @@ class ResourceClaimController(Controller[Item]):
                 PodResourceClaimStatus(name=each, resource_claim_name=names[each]) for each in sorted(names)
             )
             if statuses != pod.status.resource_claim_statuses:
-                self.store.patch_status(Pod, namespace, name, resource_claim_statuses=statuses)
+                patched = self.store.patch_status(Pod, namespace, name, resource_claim_statuses=statuses)
+                if isinstance(patched, ApiError):
+                    return patched.message
         if pod.spec.node_name and pod.status.phase not in _TERMINAL:
             return self._reserve(pod)
         return ""
@@ -328,7 +330,9 @@ class ResourceClaimController(Controller[Item]):
                 PodGroupResourceClaimStatus(name=each, resource_claim_name=names[each]) for each in sorted(names)
             )
             if statuses != group.status.resource_claim_statuses:
-                self.store.patch_status(PodGroup, namespace, name, resource_claim_statuses=statuses)
+                patched = self.store.patch_status(PodGroup, namespace, name, resource_claim_statuses=statuses)
+                if isinstance(patched, ApiError):
+                    return patched.message
         return ""
 
     def _reserve(self, pod: Pod) -> str:

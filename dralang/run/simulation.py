@@ -212,8 +212,9 @@ class Simulation:
         pod = self.store.get(Pod, namespace, name)
         if pod is None:
             return ApiError("NotFound", f'pods "{name}" not found')
-        self.kubelet.run(pod)
-        return None
+        return (
+            None if self.kubelet.run(pod) else ApiError("InternalError", f"the start of pod `{name}` was not written")
+        )
 
     def finish(self, namespace: str, name: str) -> ApiError | None:
         """All containers of a pod end well."""
@@ -227,8 +228,7 @@ class Simulation:
         pod = self.store.get(Pod, namespace, name)
         if pod is None:
             return ApiError("NotFound", f'pods "{name}" not found')
-        self.kubelet.finish(pod, phase)
-        return None
+        return self.kubelet.finish(pod, phase)
 
     def cordon(self, node: str, *, on: bool = True) -> ApiError | None:
         """Close a node for new pods, or open it again."""

@@ -189,7 +189,7 @@ class PodGroups:
             self._queue.add_entity(entry)
             return
         entry.members[queued.uid] = queued
-        self._queue.reconsider(entry)
+        self._queue.grew(entry)
 
     def update(self, info: PodInfo, key: GroupKey) -> None:
         """A waiting member changed; that may be what held the group back."""

@@ -208,6 +208,13 @@ class SchedulingQueue:
         if queued.place == "unschedulable" and queued.gated_by:
             self._consider(queued, WILDCARD)
 
+    def grew(self, queued: QueuedEntity) -> None:
+        """An entry stands for one more pod, which may hold back all of them, or be what they have waited for."""
+        if queued.place == "unschedulable":
+            self.reconsider(queued)
+        elif queued.place != "in-flight":
+            self._passes_gate(queued)
+
     def update(self, info: PodInfo, event: ClusterEvent) -> None:
         """A waiting pod changed; that may be what helps it."""
         queued = self.get(info.uid)

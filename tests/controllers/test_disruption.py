@@ -1,5 +1,5 @@
 import pytest
-from builders import cluster, create, node, pod
+from builders import cluster, create, node, pod, where
 from msgspec.structs import replace
 
 from dralang.api.disruption import PodDisruptionBudget, PodDisruptionBudgetSpec
@@ -54,3 +54,14 @@ def test_pods_of_a_node_that_comes_back_stay():
     create(simulation, node("n1"))
     simulation.advance_to(200_000)
     assert simulation.pod("default", "a").status.phase == "Running"
+
+
+def test_an_end_that_was_refused_is_tried_again_at_the_next_look():
+    simulation = cluster(node("n1"))
+    create(simulation, pod("a"))
+    simulation.delete(Node, "", "n1")
+    simulation.store.fail_next("delete", Pod, "default", "a")
+    simulation.advance_to(80_000)
+    assert where(simulation, "a") == {"a": "n1"}
+    simulation.advance_to(100_000)
+    assert where(simulation, "a") == {"a": "gone"}

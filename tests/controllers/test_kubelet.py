@@ -55,3 +55,43 @@ def test_pods_end_well_or_badly():
     refused = simulation.finish("default", "missing")
     assert refused is not None
     assert refused.reason == "NotFound"
+
+
+def test_a_start_that_was_not_written_is_written_later():
+    simulation = cluster(node("n1"), pod("a"))
+    simulation.store.fail_next("update", Pod, "default", "b")
+    create(simulation, pod("b"))
+    assert simulation.pod("default", "b").status.phase == "Running"
+    assert [each.reason for each in simulation.trace if each.name == "b"].count("Running") == 1
+
+
+def test_an_end_that_was_refused_comes_later():
+    simulation = cluster(node("n1"))
+    create(simulation, pod("a", grace=2))
+    simulation.store.fail_next("delete", Pod, "default", "a", 2)
+    assert simulation.delete(Pod, "default", "a") is not None
+    simulation.delete(Pod, "default", "a")
+    assert simulation.delete(Pod, "default", "a") is None
+    assert simulation.settle()
+    assert where(simulation, "a") == {"a": "gone"}
+
+
+def test_a_pod_that_is_deleted_before_it_could_start_ends_too():
+    simulation = cluster(node("n1"))
+    simulation.pause("kubelet")
+    create(simulation, pod("a", grace=2))
+    simulation.resume("kubelet")
+    simulation.step()
+    simulation.delete(Pod, "default", "a")
+    assert simulation.settle()
+    assert where(simulation, "a") == {"a": "gone"}
+
+
+def test_a_failed_write_of_an_end_is_told():
+    simulation = cluster(node("n1"))
+    create(simulation, pod("a"))
+    simulation.store.fail_next("update", Pod, "default", "a")
+    refused = simulation.finish("default", "a")
+    assert refused is not None
+    assert refused.reason == "InternalError"
+    assert simulation.pod("default", "a").status.phase == "Running"

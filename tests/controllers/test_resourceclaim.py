@@ -130,3 +130,10 @@ def test_a_claim_reserved_for_a_pod_that_does_not_exist_is_freed():
     assert simulation.settle()
     assert devices(simulation, "mine") is None
     assert simulation.claim("default", "mine").metadata.finalizers == ()
+
+
+def test_the_name_of_a_claim_that_was_not_written_is_written_later():
+    simulation = gpu_cluster()
+    simulation.store.fail_next("update", Pod, "default", "a")
+    create(simulation, pod("a", from_template="one-gpu"))
+    assert where(simulation, "a") == {"a": "worker-1"}
