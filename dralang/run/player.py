@@ -21,7 +21,7 @@ from dralang.scenario import steps as s
 from dralang.scenario.holes import Drawn, SmallestChooser
 from dralang.scenario.keys import ObjectKey
 from dralang.scenario.model import Property, Scenario
-from dralang.scenario.propositions import Proposition
+from dralang.scenario.propositions import CanPreempt, Proposition, Statement
 from dralang.values.duration import format_duration
 
 MAX_FAILURES = 20
@@ -313,8 +313,10 @@ class _Player:
         for watched in self.watched:
             if watched.broken or (watched.seen and watched.prop.keyword == "witness"):
                 continue
-            judgement = judge(simulation, watched.prop.proposition)
             keyword = watched.prop.keyword
+            if keyword != "witness" and simulation.events.near_count and _is_about_rest(watched.prop.proposition):
+                continue
+            judgement = judge(simulation, watched.prop.proposition)
             watched.seen = watched.seen or judgement.holds
             if keyword != "witness" and judgement.holds == (keyword == "never"):
                 watched.broken = True
@@ -393,6 +395,11 @@ class _PlayerUntil(_Player):
 
     def _watch(self, step: s.Watch) -> None:
         """Properties take no time."""
+
+
+def _is_about_rest(proposition: Proposition) -> bool:
+    """Whether a property means a cluster at rest: nobody starves as long as something is being done that may help."""
+    return isinstance(proposition, Statement) and isinstance(proposition.predicate, CanPreempt)
 
 
 def _said(proposition: Proposition) -> str:
