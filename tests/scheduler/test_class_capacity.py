@@ -1,5 +1,7 @@
 """KEP-6406 where a scenario cannot look: servers and schedulers with different gates."""
 
+from pathlib import Path
+
 from builders import cluster, features, message, node, pod, quantities, where
 from msgspec.structs import replace
 
@@ -7,6 +9,7 @@ from dralang.api.device import CapacityRequirements
 from dralang.api.deviceclass import DeviceClass, DeviceClassSpec
 from dralang.api.meta import ObjectMeta
 from dralang.api.resourceslice import Device, DeviceCapacity, ResourcePool, ResourceSlice, ResourceSliceSpec
+from dralang.check.analysis import Analyzer
 from dralang.features import FeatureGates
 from dralang.values.quantity import parse_quantity
 
@@ -82,3 +85,15 @@ def test_the_gate_needs_consumable_capacity():
     assert not isinstance(problems, FeatureGates)
     assert ("needs", GATE) in [(each.kind, each.gate) for each in problems]
     assert features("1.38", **{GATE: True}).enabled(GATE)
+
+
+def test_the_selector_of_the_kep_is_refused():
+    text = """kubernetes 1.38
+gates { DRAExtendedResourceCapacity: true }
+class gpu.nvidia.com-shared-1 {
+  where `device.driver == "gpu.nvidia.com" && device.capacity["shares"].isGreaterThan(quantity("0"))`
+}
+"""
+    analysis = Analyzer().text(Path("story.dra"), "story.dra", text.encode())
+    (found,) = [each for each in analysis.diagnostics if each.severity == "error"]
+    assert "found no matching overload for 'isGreaterThan'" in found.message
