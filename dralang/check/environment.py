@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from dralang.api.conversion import to_current
 from dralang.api.decode import decode
 from dralang.api.kinds import type_in_version
 from dralang.api.located import Located
@@ -242,14 +243,12 @@ def manifest_object(found: ManifestObject, log: DiagnosticLog) -> Declared | Non
     members = found.located.value
     assert isinstance(members, Mapping)
     body = Located({k: v for k, v in members.items() if k not in ("kind", "apiVersion")}, found.located.span)
-    if found.version != info.versions[0]:
-        # Its own version says which fields it has; what follows reads the shape of v1.
-        if decode(type_in_version(info, found.version), body, log) is None:
-            return None
-        body = lifted(info.name, found.version, body)
-    decoded = decode(info.type, body, log)
-    if decoded is None:
+    # Its own version says which fields it has; those who look for places later know the shape of v1.
+    as_written = decode(type_in_version(info, found.version), body, log)
+    if as_written is None:
         return None
+    decoded = to_current(as_written)
+    body = lifted(info.name, found.version, body)
     name = found.located.at(("metadata", "name"))
     if not isinstance(name.value, str) or name.key_span is None:
         log.add(Diagnostic(code="DRA0405", message=f"this {info.name} has no `metadata.name`", span=found.located.span))

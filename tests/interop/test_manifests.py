@@ -5,13 +5,16 @@ import re
 
 import pytest
 import yaml
+from msgspec.structs import replace
 from reading import MANIFESTS, elaborated, imported, meaning, refused
 
+from dralang.check.environment import manifest_object
 from dralang.diagnostics.diagnostic import DiagnosticLog
 from dralang.diagnostics.source import SourceFile
 from dralang.formatter.format import format_source
 from dralang.interop.exporting import export
 from dralang.manifest.objects import read_manifest
+from dralang.scenario.keys import ObjectKey
 from dralang.syntax import nodes as n
 from dralang.syntax.reading import parse
 
@@ -62,6 +65,19 @@ def test_a_manifest_means_the_same_as_a_spec_and_as_yaml_again(name):
     again = imported(text, name)
     assert again.text.partition("\n\n")[2] == first.text.partition("\n\n")[2]
     assert [*map(meaning, elaborated(again.text))] == [*map(meaning, objects)]
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_used_or_imported_a_manifest_is_the_same_objects(name):
+    manifest = read_manifest(SourceFile(name, read(name)), DiagnosticLog())
+    used = {found.key: found.object for found in [manifest_object(each, DiagnosticLog()) for each in manifest.objects]}
+    objects = {}
+    for value in elaborated(imported(read(name), name).text):
+        key = ObjectKey(type(value).__name__, value.metadata.namespace, value.metadata.name)
+        # Where a manifest says no namespace, a declaration says `default`.
+        said = used[key].metadata.namespace
+        objects[key] = meaning(replace(value, metadata=replace(value.metadata, namespace=said)))
+    assert objects == {key: meaning(value) for key, value in used.items()}
 
 
 @pytest.mark.parametrize("name", TAKEN)
