@@ -27,7 +27,7 @@ from dralang.diagnostics.source import SourceFile, Span
 from dralang.interop.reify import ordered, pool_sizes, reify
 from dralang.interop.text import format_declarations
 from dralang.interop.words import CannotWriteError
-from dralang.manifest.objects import ManifestObject, read_manifest
+from dralang.manifest.objects import Manifest, ManifestObject, read_manifest
 from dralang.manifest.versions import lifted
 from dralang.scenario.keys import ObjectKey
 from dralang.scenario.model import Declared
@@ -36,10 +36,12 @@ from dralang.syntax.reading import MAX_SOURCE_BYTES
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
-# What Helm itself provides; other templates are recognised by not being YAML.
-_HELM = re.compile(
-    r"\{\{-?\s*(?:\(?\s*(?:include|template|toYaml|tpl)\b|if\b|range\b|with\b|define\b|end\b|[^}\n]*(?<![\w)])\.(?:Values|Release|Chart|Capabilities)\b)[^}\n]*"
+# What only Helm provides. Other tools have templates too, in strings of complete manifests (`docker inspect -f`).
+_HELM_WORD = re.compile(
+    r"\{\{-?[ \t]{0,20}(?:include|template|toYaml|tpl)\b|(?<![\w)])\.(?:Values|Release|Chart|Capabilities)\b"
 )
+_NO_YAML: Final = frozenset({"DRA0401", "DRA0404"})
+_MAX_ACTION: Final = 200
 _ANY_TEMPLATE = re.compile(r"\{\{-?[^}\n]*")
 _MAKES_PODS: Final = frozenset(
     {"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController"}
@@ -118,24 +120,36 @@ def _declarations(values: Sequence[Any], found: Sequence[_Found], log: Diagnosti
 
 def _read(source: SourceFile, log: DiagnosticLog) -> list[tuple[ManifestObject | None, Mapping[str, int]]]:
     """The objects of a text, and once the foreign kinds."""
-    template = _HELM.search(source.text) if "{{" in source.text else None
+    template = _helm_action(source) if "{{" in source.text else None
     own = DiagnosticLog()
-    manifest = None if template is not None else read_manifest(source, own)
-    if template is None and own.has_errors and "{{" in source.text:
-        template = _ANY_TEMPLATE.search(source.text)
-    if template is not None or manifest is None:
-        log.add(_template(source, template))
+    manifest = Manifest((), ()) if template is not None else read_manifest(source, own)
+    is_broken = any(item.code in _NO_YAML for item in own.sorted())
+    if is_broken and (found := _ANY_TEMPLATE.search(source.text)) is not None:
+        template = Span(source, *found.span())
+    if template is not None:
+        log.add(_template(template))
         return []
     log.extend(own.sorted())
     return [*[(found, {}) for found in manifest.objects], (None, dict(manifest.foreign))]
 
 
-def _template(source: SourceFile, found: re.Match[str] | None) -> Diagnostic:
-    start, end = (0, 0) if found is None else found.span()
+def _helm_action(source: SourceFile) -> Span | None:
+    """The first place at which Helm would put something in."""
+    text = source.text
+    for found in _HELM_WORD.finditer(text):
+        start = found.start()
+        if text[start] == ".":
+            start = text.rfind("{{", max(0, start - _MAX_ACTION), start)
+        if start >= 0 and not any(end in text[start : found.start()] for end in "}\n"):
+            return Span(source, start, found.end())
+    return None
+
+
+def _template(span: Span) -> Diagnostic:
     return Diagnostic(
         code="DRA0409",
-        message=f"`{source.name}` is a template (Helm), not a manifest",
-        span=Span(source, start, end),
+        message=f"`{span.source.name}` is a template (Helm), not a manifest",
+        span=span,
         help="render it first: `helm template RELEASE CHART | dralang import -`",
     )
 

@@ -150,3 +150,5 @@ def test_it_is_refused_where_it_is_wrong(text, code, message, place, expected):
 def test_what_a_shell_or_go_template_says_is_no_helm_template():
     text = POD + "spec: {containers: [{name: a, image: pause, args: ['docker inspect -f \"{{.State}}\" x']}]}\n"
     assert imported(text).count == 1
+    (found,) = refused(text.replace("v1", "v9", 1))
+    assert found.code == "DRA0406"
