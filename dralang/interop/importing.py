@@ -20,6 +20,7 @@ from dralang.api.kinds import type_in_version
 from dralang.api.located import Located
 from dralang.api.meta import ObjectMeta
 from dralang.check import problems
+from dralang.check.environment import MAX_OBJECTS
 from dralang.check.references import SYSTEM_PRIORITIES, references
 from dralang.check.scope import spoken_kind
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
@@ -95,8 +96,10 @@ def import_manifests(
     notes = [*_versions(older), *_foreign(foreign), *notes, *_missing(objects)]
     head = "".join([f"# {note}\n" for note in [_title(sources), *notes]])
     text = f"{head}\n{format_declarations(declarations)}" if declarations else head
-    if len(text) > MAX_SOURCE_BYTES:
+    if len(text.encode()) > MAX_SOURCE_BYTES:
         notes.append(f"this is more than the {MAX_SOURCE_BYTES:,} bytes that a spec may have: import less at a time")
+    if len(declarations) > MAX_OBJECTS:
+        notes.append(f"this is more than the {MAX_OBJECTS:,} objects that a spec may have: import less at a time")
     return Imported(text, len(declarations), tuple(notes))
 
 
