@@ -10,6 +10,9 @@ HELP: Final = Option(("-h", "--help"), "show this")
 COLOR: Final = Option(("--color",), "when to use colour", "WHEN", ("auto", "always", "never"))
 CONFIG: Final = Option(("-c", "--config"), "the configuration file, instead of the nearest one", "FILE")
 FORMAT: Final = Option(("--format",), "what to print; json is described in docs/json.md", "FORMAT", ("pretty", "json"))
+PAGE_FORMAT: Final = Option(
+    ("--format",), "what to print; json is described in docs/json.md", "FORMAT", ("pretty", "json", "html")
+)
 FAIL_LEVEL: Final = Option(
     ("--fail-level",), "with `warning`, warnings alone end with 6 (default: error)", "LEVEL", ("error", "warning")
 )
@@ -76,8 +79,14 @@ COMMANDS: Final = (
         "run a file's scenarios and show what happens when, and why",
         "spec",
         "FILE[::SCENARIO | :LINE]",
-        "Prints the timeline of each scenario and what became of its expectations. `-` reads standard input.",
-        (FORMAT, REFERENCE_CEL, *MODEL, *COMMON),
+        "Prints the timeline of each scenario and what became of its expectations. `-` reads standard input.\n"
+        "With `--format html`: one page that needs nothing else, with lanes for nodes, pods and devices.",
+        (
+            PAGE_FORMAT,
+            REFERENCE_CEL,
+            *MODEL,
+            *COMMON,
+        ),
     ),
     Command(
         "fuzz",

@@ -14,6 +14,7 @@ from dralang.diagnostics.diagnostic import Diagnostic
 from dralang.diagnostics.render import render_text
 from dralang.run.outcome import Played
 from dralang.run.player import play
+from dralang.run.workshop import Workshop
 from dralang.scenario.model import Scenario
 from dralang.testing.discovery import STDIN
 from dralang.testing.looks import Look
@@ -32,6 +33,8 @@ def run(arguments: Arguments, console: Console) -> int:
     if shown and not is_json:
         console.err(render_text(shown, color=look.color, width=look.width) + "\n")
     workshop = workshop_of(arguments)
+    if arguments.text("--format") == "html":
+        return _page(scenarios, diagnostics, workshop, console)
     for number, scenario in enumerate(scenarios):
         played.append(play(scenario, workshop))
         if not is_json:
@@ -41,6 +44,21 @@ def run(arguments: Arguments, console: Console) -> int:
 
         console.json(played_json(played, diagnostics, __version__))
     return _exit_code(played, diagnostics)
+
+
+def _page(
+    scenarios: tuple[Scenario, ...], diagnostics: tuple[Diagnostic, ...], workshop: Workshop, console: Console
+) -> int:
+    from dralang.run.lanes import LaneRecorder
+    from dralang.testing.page import Shown, page
+
+    shown = []
+    for scenario in scenarios:
+        recorder = LaneRecorder()
+        shown.append(Shown(play(scenario, workshop, recorder.attach), recorder.lanes()))
+    if shown:
+        console.out_bytes(page(shown, scenarios[0].file).encode("utf-8"))
+    return _exit_code([each.played for each in shown], diagnostics)
 
 
 def _scenarios(

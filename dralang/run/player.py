@@ -4,6 +4,7 @@ Time: ``at T`` lets everything before T happen and then runs its statement. A ba
 the next ``at``; ``at T expect`` looks after everything due at T. Properties are looked at after every single event.
 """
 
+from collections.abc import Callable
 from typing import Any, assert_never
 
 from msgspec import Struct, structs
@@ -29,8 +30,14 @@ REGRESSION = "regression"
 """The tag of scenarios that a fuzz has found: they are judged like fuzzes."""
 
 
-def play(scenario: Scenario, workshop: Workshop) -> Played:
-    """Play a scenario from time 0 to its end."""
+def play(scenario: Scenario, workshop: Workshop, observe: Callable[[Simulation], None] | None = None) -> Played:
+    """Play a scenario from time 0 to its end.
+
+    Args:
+        scenario: what to play.
+        workshop: makes the environment.
+        observe: given the cluster before anything happens in it, to look on.
+    """
     scenario = _simplest(scenario)
     if scenario.missing:
         return Played(scenario, "refused", (), scenario.missing, (), 0, 0)
@@ -38,7 +45,10 @@ def play(scenario: Scenario, workshop: Workshop) -> Played:
     if isinstance(environment, tuple):
         # Analysis has refused such gates; an override from the command line gets here.
         raise AssertionError("; ".join(problem.message for problem in environment))
-    return _Player(scenario, Simulation(environment), environment).run()
+    player = _Player(scenario, Simulation(environment), environment)
+    if observe is not None:
+        observe(player.simulation)
+    return player.run()
 
 
 def _simplest(scenario: Scenario) -> Scenario:

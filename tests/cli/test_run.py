@@ -77,3 +77,12 @@ def test_two_runs_give_the_same_bytes(project: Project):
     project.write("a.dra", STORY)
     assert project.run("run", "a.dra") == project.run("run", "a.dra")
     assert project.run("run", "a.dra", "--format=json") == project.run("run", "a.dra", "--format=json")
+
+
+def test_a_page_to_look_at(project):
+    project.write("a.dra", 'node n\npod p\nscenario "runs" {\n  create p\n  expect p runs on n\n}\n')
+    ran = project.run("run", "a.dra", "--format", "html")
+    assert ran.code == 0
+    assert ran.out.startswith("<!DOCTYPE html>")
+    assert "expect p runs on n" in ran.out
+    assert project.run("run", "a.dra", "--format", "html").out == ran.out
