@@ -43,6 +43,7 @@ _HELM_WORD = re.compile(
 )
 _NO_YAML: Final = frozenset({"DRA0401", "DRA0404"})
 _MAX_ACTION: Final = 200
+_MAX_NAME: Final = 80
 _ANY_TEMPLATE = re.compile(r"\{\{-?[^}\n]*")
 _MAKES_PODS: Final = frozenset(
     {"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController"}
@@ -233,11 +234,12 @@ def _listed(counts: Counter[str]) -> str:
 def _printable(text: str) -> str:
     """A kind as somebody has written it: on one line, and not too much of it."""
     shown = "".join([letter if letter.isprintable() else "?" for letter in text])
-    return shown if len(shown) <= 80 else shown[:77] + "..."
+    return shown if len(shown) <= _MAX_NAME else shown[: _MAX_NAME - 3] + "..."
 
 
 def _title(sources: Sequence[SourceFile]) -> str:
-    names = [_printable(source.name) for source in sources]
+    # Of a long path, the end says most.
+    names = [_printable(source.name[-_MAX_NAME:]) for source in sources]
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return f"imported from {', '.join(names[:5])}{more}"
 

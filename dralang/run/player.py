@@ -363,7 +363,7 @@ class _PlayerUntil(_Player):
             return self.failures[0]
         if self.instant is not None:
             self.simulation.advance_to(self.instant)
-        elif self.scenario.properties:
+        elif self.scenario.properties or self.thorough:
             self.simulation.settle()
         return None
 
