@@ -275,7 +275,11 @@ class _FileAnalysis:
         if not node.fuzz:  # what stands in a hole is not known yet
             self.admission.scenario(settings, node.title.span, declared.values())
         missing = [*elaborator.missing, *missing_features(settings, steps, elaborator.properties)]
-        if not _contains(node.body, (n.Expect, n.Property)) and not self.environment.properties:
+        if node.source is not None:
+            missing.append(problems.not_yet("`fuzz ... from`", node.source.span))
+        # The invariants judge a fuzz even if it expects nothing.
+        expects = node.fuzz or _contains(node.body, (n.Expect, n.Property)) or bool(self.environment.properties)
+        if not expects:
             self.log.add(problems.checks_nothing(title, node.title.span))
         source = self.parsed.source
         return Scenario(
