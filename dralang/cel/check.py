@@ -11,6 +11,7 @@ from typing import Final
 from dralang.cel import types
 from dralang.cel.declarations import Overload
 from dralang.cel.issues import Issues
+from dralang.cel.suggestions import Catalog
 from dralang.cel.tree import (
     Call,
     Comprehension,
@@ -57,7 +58,7 @@ TYPE_NAMES: Final[dict[str, Type]] = {
 class Scope:
     """What the checker must know of the environment."""
 
-    __slots__ = ("container", "device_fields", "functions", "strict")
+    __slots__ = ("catalog", "container", "device_fields", "functions", "strict")
 
     def __init__(
         self,
@@ -66,11 +67,13 @@ class Scope:
         *,
         container: str,
         strict: bool,
+        catalog: Catalog | None = None,
     ) -> None:
         self.functions = functions
         self.device_fields = device_fields
         self.container = container
         self.strict = strict
+        self.catalog = catalog
 
 
 class Checker:
@@ -113,8 +116,15 @@ class Checker:
         return _LITERAL_TYPES[type(node.value)]
 
     def _undeclared(self, pos: int, name: str) -> Type:
-        self.issues.add(pos, f"undeclared reference to '{name}'{self.scope.container}")
+        catalog = self.scope.catalog
+        suggestion = "" if catalog is None else catalog.suffix(name)
+        self.issues.add(pos, f"undeclared reference to '{name}'{self.scope.container}{suggestion}")
         return ERROR
+
+    def _is_near_known(self, name: str) -> bool:
+        """Whether a qualified name is one, or nearly one, that is known: then it is reported as a whole."""
+        catalog = self.scope.catalog
+        return catalog is not None and bool(catalog.find(name)) and self._lookup(name.partition(".")[0]) is None
 
     def _lookup(self, name: str) -> Type | None:
         if name[0] == ".":
@@ -153,6 +163,9 @@ class Checker:
             named = self._qualified(node)
             if named is not None:
                 return named
+            whole = _namespace_of(node)
+            if whole is not None and "." in whole and self._is_near_known(whole):
+                return self._undeclared(node.pos, whole)
         found = self._field(node, node.operand, node.field, optional=False)
         return types.BOOL if node.test else types.substitute(self.bindings, found)
 
@@ -213,6 +226,8 @@ class Checker:
                 node.function = f"{namespace}.{name}"
                 node.target = None
                 return self._resolve(node, overloads, given)
+            if self._is_near_known(f"{namespace}.{name}"):
+                return self._undeclared(node.pos, f"{namespace}.{name}")
         given.insert(0, self.check(node.target))
         overloads = functions.get(name)
         return self._undeclared(node.pos, name) if overloads is None else self._resolve(node, overloads, given)

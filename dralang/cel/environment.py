@@ -11,6 +11,8 @@ from msgspec import Struct
 from dralang.cel import types
 from dralang.cel.check import Scope
 from dralang.cel.declarations import functions
+from dralang.cel.macros import macro_names
+from dralang.cel.suggestions import Catalog
 from dralang.cel.types import Type
 
 OLDEST: Final = 34
@@ -18,6 +20,10 @@ NEWEST: Final = 38
 DEFAULT: Final = 37
 _LISTS_SINCE: Final = 36
 _LATEST_SINCE: Final = 38
+_STANDARD_TYPES: Final = (
+    *("bool", "bytes", "double", "google.protobuf.Duration", "int", "list", "map", "null_type", "string"),
+    *("google.protobuf.Timestamp", "type", "uint"),
+)
 
 
 class Environment(Struct, frozen=True):
@@ -101,4 +107,5 @@ def scope_of(environment: Environment) -> Scope:
         masks=latest and not environment.new,
         wide=latest,
     )
-    return Scope(known, fields, container="" if latest else " (in container '')", strict=latest)
+    catalog = Catalog({"device", *known, *_STANDARD_TYPES, *macro_names()}) if latest else None
+    return Scope(known, fields, container="" if latest else " (in container '')", strict=latest, catalog=catalog)

@@ -233,6 +233,11 @@ _BASE: Final[dict[tuple[str, int], Expander]] = {
 _LISTS: Final[dict[tuple[str, int], Expander]] = {("sortBy", 2): _sort_by}
 
 
+def macro_names() -> set[str]:
+    """The names of all macros."""
+    return {name for name, _ in (*_GLOBAL, *_BASE, *_LISTS)}
+
+
 def global_macro(name: str, count: int) -> Expander | None:
     """The macro of that name and number of arguments, if there is one."""
     return _GLOBAL.get((name, count))

@@ -144,6 +144,19 @@ def test_is_mask_came_with_1_38():
     assert "undeclared reference to 'isMask'" in refused(text, minor=37)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("math.least(1, 2) == 1", "1:1: undeclared reference to 'math' (did you mean 'path'?)"),
+        ("lists.rang(3) == []", "1:11: undeclared reference to 'lists.rang' (did you mean 'lists.range'?)"),
+        ("devise.driver == 'x'", "1:1: undeclared reference to 'devise' (did you mean 'device'?)"),
+        ("nothingLikeIt == 1", "1:1: undeclared reference to 'nothingLikeIt'\n"),
+    ],
+)
+def test_from_1_38_unknown_names_come_with_suggestions(text, message):
+    assert refused(text, minor=38).startswith(f"compilation failed: ERROR: <input>:{message}")
+
+
 @pytest.mark.parametrize("version", ["1.33", "1.39", "2.37", "latest", ""])
 def test_other_versions_have_no_environment(version):
     with pytest.raises(ValueError, match="no CEL environment"):
