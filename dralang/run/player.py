@@ -53,7 +53,7 @@ def play(scenario: Scenario, workshop: Workshop, observe: Callable[[Simulation],
 
 def _simplest(scenario: Scenario) -> Scenario:
     """Whoever fuzzes draws; who plays a fuzz as it stands sees its simplest story."""
-    if scenario.template is None:
+    if scenario.template is None or scenario.missing:
         return scenario
     drawn: Drawn = scenario.template.draw(SmallestChooser())
     return structs.replace(scenario, missing=drawn.diagnostics) if drawn.scenario is None else drawn.scenario
