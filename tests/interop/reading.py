@@ -1,9 +1,13 @@
 """What the tests of import and export share: texts in, objects and diagnostics out."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from dralang.api.defaults import with_defaults
+from dralang.api.kinds import KIND_OF_TYPE
 from dralang.check.environment import EnvironmentReader
 from dralang.check.files import Files
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
@@ -49,4 +53,17 @@ def elaborated(text: str) -> list[Any]:
 
 def meaning(value: Any) -> Any:
     """An object as JSON, as the API server would store it."""
+    if KIND_OF_TYPE[type(value)].namespaced and not value.metadata.namespace:
+        value = replace(value, metadata=replace(value.metadata, namespace="default"))
     return exported_json(with_defaults(value, NOW))
+
+
+def meanings(values: Iterable[Any]) -> dict[tuple[str, str, str], Any]:
+    """Objects as JSON, by kind, namespace and name; no two may share these."""
+    found = {}
+    for shown in map(meaning, values):
+        meta = shown["metadata"]
+        key = (shown["kind"], meta.get("namespace", ""), meta["name"])
+        assert key not in found
+        found[key] = shown
+    return found
