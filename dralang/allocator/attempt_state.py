@@ -137,10 +137,12 @@ class AttemptState:
         """After a refusal: the rule that refused."""
         self.constraint = -1
         """After a refusal by a constraint: its number."""
-        self.remembers = rules.leaks and (rules.capacity or rules.partitions)
-        """Undoing may not restore the state before (a fault of some versions)."""
-        for states in self._constraints:
-            self.remembers = self.remembers or any(state.remembers for state in states)
+        self.leaky = rules.leaks and (rules.capacity or rules.partitions)
+        """Rejected devices may keep what they reserved (a fault of some versions)."""
+        self.remembering = frozenset(
+            number for number, states in enumerate(self._constraints) if any(state.remembers for state in states)
+        )
+        """Claims whose constraints are not restored when a device is undone (a fault of some versions)."""
 
     def fresh(self) -> "AttemptState":
         """The state in which nothing is taken yet."""

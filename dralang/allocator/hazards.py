@@ -27,7 +27,7 @@ class Hazards:
 
     def none(self, first: int, last: int) -> bool:
         """Whether no request from ``first`` to ``last`` could raise an error."""
-        if self._state.remembers:
+        if self._state.leaky:
             return False
         until = self._until
         while len(until) <= last + 1:

@@ -92,6 +92,10 @@ class Search:
         self._stack: list[_Alternatives | _Device] = []
         self._hazards = Hazards(steps, state)
         self._combinations = not state.rules.any_order
+        self._remembering = [step.claim in state.remembering for step in steps]
+        """Whether what a step has tried before may change what it accepts."""
+        self._quiet = max((number + 1 for number, remembers in enumerate(self._remembering) if remembers), default=0)
+        """The first step from which on none does; before it, no two states are alike."""
         self._symmetry: Symmetry | None = None
         self._bounds: Bounds | None = None
         self._effort = 0
@@ -178,17 +182,19 @@ class Search:
 
     def _key(self, number: int, claim: int) -> object:
         """What the state before a request is like; None while it does not pay to know."""
-        if self._effort < _EFFORT_BEFORE_SYMMETRY or not number:
+        if self._effort < _EFFORT_BEFORE_SYMMETRY or not number or self._state.leaky:
             return None
+        remembered = number < self._quiet
+        if remembered and self._steps[number - 1].claim == claim:
+            return None  # only a claim that has not begun is sure to know nothing of what was tried
         if self._symmetry is None:
             self._symmetry = Symmetry(self._steps, self._state)
-        if not self._symmetry.usable:
-            return None
-        return self._symmetry.key(number, claim, self._placements())
+        exact = remembered or not self._symmetry.usable
+        return self._symmetry.key(number, claim, self._placements(), exact=exact)
 
     def _shortage(self, number: int) -> int | None:
         """The levels to blame if there are not devices enough for the requests that are left, else None."""
-        if self._effort < _EFFORT_BEFORE_SYMMETRY or self._state.remembers:
+        if self._effort < _EFFORT_BEFORE_SYMMETRY:
             return None
         if not self._hazards.none(number, len(self._steps) - 1):
             return None
@@ -230,8 +236,8 @@ class Search:
             if level.placement is not None:
                 return level.step, slot, level.index + 1, level.cursor if self._combinations else 0
             self._effort += 1
-            if state.refusal == "taken" and self._symmetry is not None and self._symmetry.usable:
-                kind = self._symmetry.kind(candidate)
+            if state.refusal == "taken" and self._knows_kinds(level):
+                kind = self._kind(candidate)
                 if kind in level.failed:
                     level.blame |= level.failed[kind]
                 else:
@@ -254,10 +260,9 @@ class Search:
 
     def _is_hopeless(self, level: _Device, candidate: Candidate) -> bool:
         """Whether a device like this one has failed at this place."""
-        assert self._symmetry is not None, "kinds have been noted"
         if self._state.is_touched(candidate.device):
             return False
-        mask = level.failed.get(self._symmetry.kind(candidate))
+        mask = level.failed.get(self._kind(candidate))
         if mask is None:
             return False
         level.blame |= mask
@@ -269,8 +274,16 @@ class Search:
             return
         if self._symmetry is None:
             self._symmetry = Symmetry(self._steps, self._state)
-        if self._symmetry.usable and not self._state.is_touched(candidate.device):
-            level.failed[self._symmetry.kind(candidate)] = blame
+        if self._knows_kinds(level) and not self._state.is_touched(candidate.device):
+            level.failed[self._kind(candidate)] = blame
+
+    def _knows_kinds(self, level: _Device) -> bool:
+        """Whether devices of one kind are alike for the level and all that follows."""
+        return self._symmetry is not None and self._symmetry.usable and level.step >= self._quiet
+
+    def _kind(self, candidate: Candidate) -> int:
+        assert self._symmetry is not None, "kinds are known"
+        return self._symmetry.kind(candidate)
 
     def _retreat(self, origin: int, blame: int, *, exceeded: bool, fresh: bool = False) -> _Next | None:
         """Go back up to a level that can choose otherwise.
@@ -284,6 +297,8 @@ class Search:
         stack = self._stack
         claim = self._steps[origin].claim
         self._effort += 1
+        if self._remembering[origin] and not fresh:
+            blame = (1 << len(stack)) - 1
         while stack:
             level = stack[-1]
             step = self._steps[level.step]
@@ -291,7 +306,7 @@ class Search:
                 claim, exceeded = step.claim, False
             bit = 1 << (len(stack) - 1)
             chose = not fresh and (isinstance(level, _Alternatives) or level.placement is not None)
-            jump = chose and not exceeded and not blame & bit and self._hazards.none(level.step, origin)
+            jump = chose and not exceeded and not blame & bit and self._may_skip(level.step, origin, blame)
             if isinstance(level, _Alternatives):
                 following = self._next_alternative(level, blame & ~bit, exceeded=exceeded, fresh=fresh, jump=jump)
             else:
@@ -304,12 +319,20 @@ class Search:
                 exceeded = exceeded and level.all_exceeded
             if not jump:
                 blame = level.blame
+                if self._remembering[level.step]:
+                    blame |= (1 << len(stack)) - 1
             if level.key is not None and not exceeded:
                 self._dead[level.key] = not blame & self._before_claim(step.claim)
         if exceeded and claim == 0:
             # Only where an alternative goes on as another one can the smallest choice be too large.
             raise AttemptError("allocation max size exceeded")
         return None
+
+    def _may_skip(self, step: int, origin: int, blame: int) -> bool:
+        """Whether a level need not choose otherwise; where choices are remembered, only for the claim as a whole."""
+        if not self._hazards.none(step, origin):
+            return False
+        return not self._remembering[step] or not blame & ~self._before_claim(self._steps[step].claim)
 
     def _next_alternative(
         self, level: _Alternatives, blame: int, *, exceeded: bool, fresh: bool, jump: bool
@@ -338,13 +361,13 @@ class Search:
     def _is_impossible(self) -> bool:
         """Whether the claims from some claim on, or a claim by itself, cannot be served even with nothing taken."""
         last = len(self._steps) - 1
-        if self._state.remembers or not self._hazards.none(0, last):
+        if not self._hazards.none(0, last):
             return False
         claims = sorted({step.claim for step in self._steps})
         parts = [[step for step in self._steps if step.claim == claim] for claim in claims]
         parts += [[step for step in self._steps if step.claim >= claim] for claim in reversed(claims[1:-1])]
         for part in parts:
-            if len(part) == len(self._steps):
+            if len(part) == len(self._steps) or any(step.claim in self._state.remembering for step in part):
                 continue
             try:
                 if not Search(part, self._state.fresh(), _PROBE_BUDGET, probes=False).run():

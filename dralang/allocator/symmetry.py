@@ -30,7 +30,7 @@ class Symmetry:
         self._numbers: dict[object, int] = {}
         self._masks: dict[object, int] = {}
         self._unlike: set[object] = set()
-        self.usable = not state.remembers and not self._order_matters()
+        self.usable = not state.leaky and not self._order_matters()
         """Whether the order in which a constraint meets devices makes no difference."""
         if self.usable:
             self._read_candidates()
@@ -44,13 +44,14 @@ class Symmetry:
             known = self._kinds[device] = self._numbers.setdefault(signature, len(self._numbers))
         return known
 
-    def key(self, step: int, claim: int, placements: Iterable[Placement]) -> object:
+    def key(self, step: int, claim: int, placements: Iterable[Placement], *, exact: bool) -> object:
         """A value that is equal for states from which the same requests cannot be served.
 
         Args:
             step: the request that is next.
             claim: its claim.
             placements: what is taken.
+            exact: devices of one kind are not alike, because the order in which they are tried matters.
         """
         state = self._state
         dedicated: list[tuple[int, bool, int]] = []
@@ -59,14 +60,15 @@ class Symmetry:
             device = placement.candidate.device
             # Whose it is matters for whom to blame.
             own = placement.claim == claim
+            kind = id(device) if exact else self.kind(placement.candidate)
             if device.shareable:
-                sums = shared.setdefault(device, (self.kind(placement.candidate), {(own, ""): 0}))[1]
+                sums = shared.setdefault(device, (kind, {(own, ""): 0}))[1]
                 for name, amount, _ in placement.amounts.taken if placement.amounts is not None else ():
                     sums[own, name] = sums.get((own, name), 0) + amount
             elif placement.plan.admin:
                 dedicated.append((id(device), own, placement.claim))
             else:
-                dedicated.append((self.kind(placement.candidate), own, -1))
+                dedicated.append((kind, own, -1))
         dedicated.sort()
         shares = tuple(sorted((kind, tuple(sorted(sums.items()))) for kind, sums in shared.values()))
         return step, tuple(dedicated), shares, state.results[claim], state.constraint_key(claim)
