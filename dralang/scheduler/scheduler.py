@@ -539,6 +539,9 @@ class Scheduler:
         current = self.store.get(Pod, meta.namespace, meta.name)
         if current is None or current.metadata.uid != meta.uid or current.spec.node_name:
             self._drop_from_queue(queued.pod)
+            if nominated:
+                # The pod went while its victims were chosen: it is not nominated, and nothing is held for it.
+                self.algorithm.remove_nominated_pod(queued.info, nominated, "ended")
             return
         if nominated:
             self.nominator.add(queued.info, nominated)
