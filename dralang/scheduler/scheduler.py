@@ -474,7 +474,7 @@ class Scheduler:
         if self.groups.enabled:
             self.groups.assume(info.pod)
         self.cache.add_pod(self._with_devices(info, state, node), node)
-        self.nominator.delete(info.uid)
+        self.nominator.delete(info.uid, "scheduled")
         for plugin in self.plugins:
             if plugin.has_reserve:
                 status = plugin.reserve(state, info, node)
