@@ -90,7 +90,7 @@ class Files:
     def manifest_text(self, path: Path, name: str, data: bytes) -> ReadManifest:
         """A YAML or JSON text whose content is already here (standard input)."""
         own = DiagnosticLog()
-        source = decode_source(name, data, own)
+        source = decode_source(name, data, own, max_bytes=MAX_BYTES)
         if source is None:
             return ReadManifest(path, SourceFile(name, ""), Manifest((), ()), own)
         return ReadManifest(path, source, read_manifest(source, own), own)
