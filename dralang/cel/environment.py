@@ -20,6 +20,7 @@ NEWEST: Final = 38
 DEFAULT: Final = 37
 _LISTS_SINCE: Final = 36
 _LATEST_SINCE: Final = 38
+_ESCAPES_SINCE: Final = 37
 _STANDARD_TYPES: Final = (
     *("bool", "bytes", "double", "google.protobuf.Duration", "int", "list", "map", "null_type", "string"),
     *("google.protobuf.Timestamp", "type", "uint"),
@@ -65,6 +66,11 @@ class Environment(Struct, frozen=True):
         if self.minor >= 38:
             return True
         return self.minor >= _LISTS_SINCE and (self.lists or not self.new)
+
+    @property
+    def escaped_names(self) -> bool:
+        """Whether names behind a dot may stand in backticks."""
+        return self.minor >= _ESCAPES_SINCE
 
     @property
     def attribute_type(self) -> Type:

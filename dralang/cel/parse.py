@@ -65,13 +65,15 @@ class _Builder:
     def __init__(self) -> None:
         self.text = ""
         self.lists = True
+        self.escapes = True
         self.issues = Issues("")
         self.unsigned: dict[int, tuple[Node, str]] = {}
 
-    def begin(self, text: str, issues: Issues, *, lists: bool) -> None:
+    def begin(self, text: str, issues: Issues, *, lists: bool, escapes: bool) -> None:
         self.text = text
         self.issues = issues
         self.lists = lists
+        self.escapes = escapes
         self.unsigned = {}
 
     def finish(self) -> None:
@@ -144,8 +146,9 @@ class _Builder:
         operand, dot, name = parts[0], parts[1], parts[-1]
         field = str(name)
         if name.type == "ESCAPED_IDENT":
-            self.issues.add(name.start_pos, "unsupported syntax: '`'")
-            field = ""
+            field = field[1:-1] if self.escapes else ""
+            if not self.escapes:
+                self.issues.add(name.start_pos, "unsupported syntax: '`'")
         if len(parts) == 4:
             return Call(dot.start_pos, "_?._", [operand, Literal(name.start_pos, field)])
         return Select(dot.start_pos, operand, field)
@@ -225,8 +228,10 @@ class _Builder:
     def optexpr(self, parts: list[Any]) -> tuple[bool, Node]:
         return len(parts) == 2, parts[-1]
 
-    def fieldinit(self, _parts: list[Any]) -> None:
-        return None
+    def fieldinit(self, parts: list[Any]) -> None:
+        for part in parts[:2]:
+            if isinstance(part, Token) and part.type == "ESCAPED_IDENT" and not self.escapes:
+                self.issues.add(part.start_pos or 0, "unsupported syntax: '`'")
 
     def mapinit(self, parts: list[Any]) -> Entry:
         (optional, key), _, value = parts
@@ -273,11 +278,11 @@ class _Parser:
         self.builder = _Builder()
         self.lark: lark.Lark | None = None
 
-    def parse(self, text: str, issues: Issues, *, lists: bool) -> Node | None:
+    def parse(self, text: str, issues: Issues, *, lists: bool, escapes: bool) -> Node | None:
         with self.lock:
             if self.lark is None:
                 self.lark = grammar.build(self.builder, grammar.cache_folder())
-            self.builder.begin(text, issues, lists=lists)
+            self.builder.begin(text, issues, lists=lists, escapes=escapes)
             try:
                 tree: Any = self.lark.parse(text)
             except UnexpectedInput:
@@ -289,12 +294,13 @@ class _Parser:
 _PARSER = _Parser()
 
 
-def parse(text: str, *, lists: bool = True) -> Node:
+def parse(text: str, *, lists: bool = True, escapes: bool = True) -> Node:
     """The tree of an expression.
 
     Args:
         text: the expression.
         lists: whether the macros of the list library exist.
+        escapes: whether names behind a dot may stand in backticks.
 
     Raises:
         CompileError: syntax errors, wrong literals, wrong macro arguments, too long or too deep.
@@ -303,7 +309,7 @@ def parse(text: str, *, lists: bool = True) -> Node:
     if len(text) > MAX_CODE_POINTS:
         issues.add(-1, f"expression code point size exceeds limit: size: {len(text)}, limit {MAX_CODE_POINTS}")
         issues.raise_if_any()
-    tree = _PARSER.parse(text, issues, lists=lists)
+    tree = _PARSER.parse(text, issues, lists=lists, escapes=escapes)
     if tree is None:
         issues = Issues(text)
         report_syntax_errors(text, issues)

@@ -92,7 +92,7 @@ def compile_expression(text: str, environment: Environment, purpose: Purpose = "
     Raises:
         CompileError: with the text that Kubernetes gives.
     """
-    tree = parse(text, lists=environment.list_functions)
+    tree = parse(text, lists=environment.list_functions, escapes=environment.escaped_names)
     depth = depth_of(tree)
     with room_for(depth):
         issues = Issues(text)

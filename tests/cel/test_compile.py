@@ -138,6 +138,12 @@ def test_new_expressions_lack_what_gates_turn_off():
     assert "undefined field" in refused(flag, new=True, multiple=False)
 
 
+def test_names_in_backticks_came_with_1_37():
+    text = f"{A}.`n-x` == 1 && device.`driver` == 'd'"
+    assert compiled(text, minor=37).cost == compiled(f"{A}['n-x'] == 1 && device.driver == 'd'").cost
+    assert "<input>:1:23: unsupported syntax: '`'" in refused(text, minor=36)
+
+
 def test_is_mask_came_with_1_38():
     text = 'cidr("10.0.0.0/8").isMask()'
     assert compiled(text, minor=38).cost == 2
