@@ -1,0 +1,120 @@
+"""The pytest plugin: every scenario and every fuzz of a `.dra` file is a test item.
+
+Tags are markers (`-m`), titles and tags are keywords (`-k`), `xfail` is strict as everywhere in dralang. A fuzz plays
+as many examples as the Hypothesis profile says, the same ones every time unless `--hypothesis-seed` is given.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dralang.check.analysis import Analysis, Analyzer
+from dralang.diagnostics.diagnostic import Diagnostic
+from dralang.diagnostics.render import render_text
+from dralang.run.outcome import Played
+from dralang.run.player import play
+from dralang.run.workshop import Workshop
+from dralang.scenario.model import Scenario
+from dralang.testing.looks import Look
+from dralang.testing.pretty import explained
+from dralang.testing.report import ScenarioResult
+
+_WIDTH = 100
+_ANALYZER: pytest.StashKey[Analyzer] = pytest.StashKey()
+_WORKSHOP: pytest.StashKey[Workshop] = pytest.StashKey()
+
+
+class UnusableSpecError(Exception):
+    """A file that does not parse or resolve."""
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        super().__init__(f"{len(diagnostics)} errors")
+        self.diagnostics = diagnostics
+
+
+class ScenarioFailedError(Exception):
+    """A scenario that is not as it should be."""
+
+    def __init__(self, played: Played) -> None:
+        super().__init__(played.failures[0].actual if played.failures else played.verdict)
+        self.played = played
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What all files of a session share."""
+    config.stash[_ANALYZER] = Analyzer()
+    config.stash[_WORKSHOP] = Workshop()
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "SpecFile | None":
+    """A `.dra` file is a collector."""
+    return SpecFile.from_parent(parent, path=file_path) if file_path.suffix == ".dra" else None
+
+
+class SpecFile(pytest.File):
+    """A spec file and its scenarios."""
+
+    def collect(self) -> Iterator["ScenarioItem"]:
+        """One item for each scenario, row of a table and fuzz."""
+        analysis = self.config.stash[_ANALYZER].path(self.path)
+        if not isinstance(analysis, Analysis):
+            raise UnusableSpecError((analysis,))
+        if analysis.has_errors:
+            raise UnusableSpecError(tuple([item for item in analysis.diagnostics if item.severity == "error"]))
+        for scenario in analysis.scenarios:
+            item: ScenarioItem = ScenarioItem.from_parent(self, name=scenario.title, scenario=scenario)
+            for tag in scenario.tags:
+                self.config.addinivalue_line("markers", f"{tag}: a tag of a `.dra` scenario")
+                item.add_marker(tag)
+            if scenario.xfail is not None:
+                item.add_marker(pytest.mark.xfail(reason=scenario.xfail, strict=True, raises=ScenarioFailedError))
+            yield item
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Diagnostics as `dralang check` shows them."""
+        if isinstance(excinfo.value, UnusableSpecError):
+            return render_text(excinfo.value.diagnostics, color=False, width=_WIDTH)
+        return super().repr_failure(excinfo, style)
+
+
+class ScenarioItem(pytest.Item):
+    """A scenario as a test."""
+
+    def __init__(self, *, scenario: Scenario, **rest: Any) -> None:
+        super().__init__(**rest)
+        self.scenario = scenario
+
+    def runtest(self) -> None:
+        """Play it."""
+        workshop = self.config.stash[_WORKSHOP]
+        if self.scenario.template is None:
+            played = play(self.scenario, workshop)
+        else:
+            # Hypothesis takes longer to import than most suites take to run.
+            from hypothesis import settings  # noqa: PLC0415
+
+            from dralang.fuzz.tested import play_fuzz  # noqa: PLC0415
+
+            played = play_fuzz(self.scenario, workshop, seed=self._seed(), examples=settings().max_examples)
+        # `xfail` is pytest's to judge: here it counts whether everything held.
+        if played.verdict not in ("passed", "xpassed"):
+            raise ScenarioFailedError(played)
+
+    def _seed(self) -> int:
+        given = str(self.config.getoption("--hypothesis-seed", default=None))
+        return int(given) if given.isdigit() else 0
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """What failed and why, as `dralang test` shows it."""
+        if not isinstance(excinfo.value, ScenarioFailedError):
+            return super().repr_failure(excinfo, style)
+        played = excinfo.value.played
+        if played.verdict == "refused":
+            return render_text(played.diagnostics, color=False, width=_WIDTH)
+        return "\n".join(explained(Look(color=False, width=_WIDTH), ScenarioResult(played, 0.0)))
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where it stands."""
+        return self.path, self.scenario.line - 1, self.scenario.title
