@@ -18,7 +18,6 @@ MAX_DEPTH: Final = MAX_NESTING - 1
 NULL: Final = n.Word(NOWHERE, "null")
 TRUE: Final = n.Word(NOWHERE, "true")
 FALSE: Final = n.Word(NOWHERE, "false")
-EMPTY: Final = n.Block(NOWHERE, ())
 
 # What the lexer reads as one word, with nothing in it that has a meaning of its own (ranges, globs, `${...}`).
 _BARE = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_/]|\.(?=[A-Za-z0-9_-])|-(?=[A-Za-z0-9_/.-])|\+(?=[A-Za-z0-9]))*+\Z")

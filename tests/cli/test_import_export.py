@@ -1,8 +1,12 @@
 """`dralang import` and `dralang export`."""
 
+import json
+import random
+
 import pytest
 from cli_project import Project
 from cli_specs import PASSING
+from counts import count
 
 CLAIM = """apiVersion: resource.k8s.io/v1beta1
 kind: ResourceClaim
@@ -134,3 +138,25 @@ def test_one_scenario_must_be_chosen(project: Project):
 def test_yaml_becomes_a_spec_and_yaml_again_in_a_pipe(project: Project):
     text = project.run("import", "-", stdin=YAML).out
     assert project.run("export", "-", stdin=text).out == YAML
+
+
+@pytest.mark.parametrize("form", ["yaml", "json"])
+def test_no_bytes_bring_the_import_down(project: Project, form: str):
+    source = random.Random(form)
+    value = {
+        "apiVersion": "v1",
+        "kind": "List",
+        "items": [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "w"}}] * 3,
+    }
+    start = json.dumps(value, indent=1).encode() if form == "json" else CLAIM.encode()
+    codes = set()
+    for _ in range(count(100, 2000)):
+        data = bytearray(start)
+        for _ in range(source.randint(1, 3)):
+            at = source.randrange(len(data))
+            data[at : at + source.choice((0, 1, 4))] = source.randbytes(source.choice((0, 1, 3)))
+        ran = project.run("import", "-", stdin=bytes(data))
+        assert ran.code in (0, 4, 5), ran.err
+        assert bool(ran.out) == (ran.code == 0)
+        codes.add(ran.code)
+    assert codes >= {0, 4}

@@ -1,6 +1,6 @@
 """What the tests of import and export share: texts in, objects and diagnostics out."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import SourceFile
 from dralang.interop.exporting import declared_objects
 from dralang.interop.importing import Imported, import_manifests
+from dralang.interop.reify import ordered, pool_sizes, reify
+from dralang.interop.text import format_declarations
 from dralang.interop.yaml_text import exported_json
 
 MANIFESTS = Path(__file__).parent.parent / "data" / "manifests"
@@ -40,6 +42,12 @@ def refused(text: str, name: str = "dump.yaml") -> list[Diagnostic]:
 def declarations(text: str) -> str:
     """What import writes, without the comments at the head."""
     return imported(text).text.partition("\n\n")[2]
+
+
+def written(values: Sequence[Any]) -> str:
+    """Objects as declarations, without reading them from YAML before."""
+    sizes = pool_sizes(values)
+    return format_declarations([reify(value, sizes) for value in ordered(values)])
 
 
 def elaborated(text: str) -> list[Any]:

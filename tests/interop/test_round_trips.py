@@ -4,13 +4,12 @@ import pytest
 from counts import count
 from generated import ALL_KINDS, clusters, objects
 from hypothesis import HealthCheck, given, settings
-from reading import elaborated, imported, meaning, meanings
+from reading import elaborated, imported, meaning, meanings, written
 
 from dralang.diagnostics.diagnostic import DiagnosticLog
 from dralang.diagnostics.source import SourceFile
 from dralang.formatter.format import format_source
 from dralang.interop.exporting import export
-from dralang.interop.text import write_declarations
 
 CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 OPTIONS = {"derandomize": True, "deadline": None, "suppress_health_check": CHECKS, "database": None}
@@ -34,7 +33,7 @@ def test_a_declaration_means_its_object_and_so_does_its_yaml(info):
     @settings(max_examples=count(100, 2000), **OPTIONS)
     @given(objects(info))
     def run(value):
-        text = write_declarations([value])
+        text = written([value])
         first = elaborated(text)
         assert [*map(meaning, first)] == [meaning(value)], text
         yaml, _ = export(first)
