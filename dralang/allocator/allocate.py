@@ -96,8 +96,9 @@ class Attempt:
             if search.run():
                 return self._allocated(search, steps, node, first_share)
         except AttemptError as error:
-            quirks = (error.quirk,) if profile.has(error.quirk) else ()
-            return NodeError(error.message) if error.node_only else FatalError(error.message, quirks)
+            if error.node_only:
+                return NodeError(error.message)
+            return FatalError(error.message, error.quirk if profile.has(error.quirk) else "")
         except BudgetError:
             return GaveUp(self._budget)
         if any(pool.invalid for pool in view.bad_pools) and "skipped bad pools" not in profile.lacks:

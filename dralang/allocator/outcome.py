@@ -16,32 +16,32 @@ class Allocated(Struct, frozen=True):
     Attributes:
         results: one per claim, in the order of the claims.
         shares: how many shares were numbered; the next attempt starts that much higher.
-        quirks: the quirks that had an effect on the answer, sorted.
     """
 
     results: tuple[AllocationResult, ...]
     shares: int = 0
-    quirks: tuple[str, ...] = ()
 
 
 class Unallocatable(Struct, frozen=True):
     """Neither result nor error: this node cannot serve the claims."""
-
-    quirks: tuple[str, ...] = ()
 
 
 class NodeError(Struct, frozen=True):
     """An error that concerns this node only."""
 
     message: str
-    quirks: tuple[str, ...] = ()
 
 
 class FatalError(Struct, frozen=True):
-    """An error that ends the attempt on all nodes."""
+    """An error that ends the attempt on all nodes.
+
+    Attributes:
+        message: its text.
+        quirk: the quirk without which it were no such error, or empty.
+    """
 
     message: str
-    quirks: tuple[str, ...] = ()
+    quirk: str = ""
 
 
 class GaveUp(Struct, frozen=True):
