@@ -131,24 +131,30 @@ def _expression_errors(cause: FieldError, place: Located) -> list[tuple[Span, st
 
 
 def _place_inside(text: str, span: Span, line: int, column: int) -> Span:
-    """A line and column (from 1) of a text that was written in a span, perhaps with quotes or indented."""
+    """The word at a line and column (from 1) of a text."""
     lines = text.split("\n")
     if line > len(lines):
         return span
-    column = min(column - 1, len(lines[line - 1]))
+    offset = sum(len(before) + 1 for before in lines[: line - 1]) + min(column - 1, len(lines[line - 1]))
     written = span.text
-    at = written.find(text)
-    if at >= 0:
-        at += sum(len(before) + 1 for before in lines[: line - 1]) + column
-    else:
-        start = _line_inside(lines[:line], written)
-        if start < 0:
-            return span
-        at = start + column
+    at = offset_in_source(text, written, offset)
+    if at < 0:
+        return span
     if at >= len(written):
         at = max(0, len(written.rstrip()) - 1)
     word = _WORD.match(written, at)
     return span if word is None else Span(span.source, span.start + at, span.start + word.end())
+
+
+def offset_in_source(text: str, written: str, offset: int) -> int:
+    """Where a character of a text stands in what was written, perhaps with quotes or indented; -1 if nobody knows."""
+    at = written.find(text)
+    if at >= 0:
+        return at + offset
+    line_start = text.rfind("\n", 0, offset) + 1
+    line = text[line_start:].partition("\n")[0]
+    start = _line_inside([*text[:line_start].split("\n")[:-1], line], written)
+    return -1 if start < 0 else start + offset - line_start
 
 
 def _line_inside(lines: list[str], written: str) -> int:

@@ -24,6 +24,7 @@ from dralang.check.holes import (
     existing_objects,
     fill,
 )
+from dralang.check.lint import Linters
 from dralang.check.pools import with_slice_counts
 from dralang.check.references import check_references, report_unused
 from dralang.check.scope import Scope
@@ -82,6 +83,7 @@ class Analyzer:
         self.overrides = overrides
         self.defaults = defaults
         self.servers = Servers()
+        self.linters = Linters()
 
     def path(self, path: Path) -> Analysis | Diagnostic:
         """Analyse the spec at a path; a diagnostic if it cannot be read."""
@@ -103,6 +105,8 @@ class Analyzer:
             scenarios = _FileAnalysis(environment, parsed, log, self).run()
         if log.has_errors:
             scenarios = ()
+        else:
+            self.linters.look(settings, environment.objects.values(), scenarios, log)
         return Analysis(
             parsed.source, parsed.tree, scenarios, tuple(log.sorted()), tuple(environment.objects.values()), settings
         )

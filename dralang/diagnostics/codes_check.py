@@ -186,7 +186,7 @@ _VALUES: Final[dict[str, Code]] = {
             "that the simulated scheduler does not have. Leader election, client connection, parallelism and "
             "profiling change no decision and are taken."
         ),
-        example="scheduler {\n  extenders: [{ urlPrefix: \"http://scorer\" }]\n}\n",
+        example='scheduler {\n  extenders: [{ urlPrefix: "http://scorer" }]\n}\n',
     ),
 }
 
@@ -247,6 +247,39 @@ _CEL: Final[dict[str, Code]] = {
             "error inside the expression. An expectation is true or false."
         ),
         example='scenario "which" {\n  expect `podz.size() == 0`\n}\n',
+    ),
+    "DRA0502": Code(
+        title="a selector that no device can change",
+        explanation=(
+            "The expression is true, or false, whatever the device is: it looks at nothing of the device, or a part of "
+            "it settles the result alone. `true` by itself says on purpose that there is no condition."
+        ),
+        example="class gpu { where `1 == 1` }\n",
+    ),
+    "DRA0503": Code(
+        title="a selector that compares values of different kinds",
+        explanation=(
+            "A semantic version is not equal to a text that looks like one, nor a quantity to a text or number: the "
+            "comparison is false, or an error. The message names a device whose attribute is of the other kind; "
+            '`semver("1.2.3")` and `quantity("40Gi")` make values of the right one.'
+        ),
+        example=(
+            "node n\nslice s { driver: a.example.com; nodeName: n; device a { attributes { version: v1.2.3 } } }\n"
+            'class gpu { where `device.attributes["a.example.com"].version == "1.2.3"` }\n'
+        ),
+    ),
+    "DRA0504": Code(
+        title="a selector that fails where an attribute is missing",
+        explanation=(
+            "An expression that reads an attribute which a device does not have is an error, and the error ends the "
+            "whole attempt: no device is allocated, not even one that has the attribute. A selector is tried on the "
+            "devices that the selectors before it admit, those of its class first. Guard it: `has(...) && ...`."
+        ),
+        example=(
+            "node n\nslice s {\n  driver: a.example.com\n  nodeName: n\n"
+            '  device a { attributes { model: "x" } }\n  device b\n}\n'
+            'class gpu { where `device.attributes["a.example.com"].model == "x"` }\n'
+        ),
     ),
 }
 
