@@ -141,7 +141,7 @@ def test_new_expressions_lack_what_gates_turn_off():
 def test_names_in_backticks_came_with_1_37():
     text = f"{A}.`n-x` == 1 && device.`driver` == 'd'"
     assert compiled(text, minor=37).cost == compiled(f"{A}['n-x'] == 1 && device.driver == 'd'").cost
-    assert "<input>:1:23: unsupported syntax: '`'" in refused(text, minor=36)
+    assert "<input>:1:24: unsupported syntax: '`'" in refused(text, minor=36)
 
 
 def test_is_mask_came_with_1_38():
