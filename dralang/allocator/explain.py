@@ -194,6 +194,9 @@ class _Judge:
 
     def _in_search(self, candidate: Candidate) -> Obstacle | None:
         plan = self._plan
+        if self._attempt.leaky:
+            # Each device is judged as if the request were alone, whatever earlier refusals have kept.
+            self._attempt = AttemptState(self._inventory, self._state, self._view.node, self._plans)
         attempt = self._attempt
         if self._profile.features.consumable_capacity and (plan.takes_all or plan.capacity):
             early = self._capacity(candidate)

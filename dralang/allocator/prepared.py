@@ -6,8 +6,9 @@ What is stored here depends on the slice and the profile alone, never on a node,
 from msgspec.structs import replace
 
 from dralang.allocator.profiles import AllocatorProfile
+from dralang.allocator.quirks import QUIRKS
 from dralang.api.device import DeviceTaint
-from dralang.api.expressions import DeviceExpressions, ExpressionError, PreparedDevice
+from dralang.api.expressions import DeviceExpressions, ExpressionError, ForgivingExpressions, PreparedDevice
 from dralang.api.resourceslice import Device, DeviceAttribute, DeviceCounterConsumption, ResourceSlice
 
 DeviceId = tuple[str, str, str]
@@ -127,7 +128,7 @@ class SliceDevice:
     def prepared(self) -> PreparedDevice:
         """The device as expressions see it."""
         if self._prepared is None:
-            self._prepared = self._expressions.prepare(self.id[0], self.home.seen_by_expressions(self.api))
+            self._prepared = self.home.prepare(self.api)
         return self._prepared
 
     def attribute(self, name: str) -> DeviceAttribute | None:
@@ -197,8 +198,16 @@ class PreparedSlice:
             )
         return self._devices
 
-    def seen_by_expressions(self, device: Device) -> Device:
-        """The device as this implementation passes it to expressions."""
-        if "sharing in expressions" in self._profile.lacks and device.allow_multiple_allocations is not None:
-            return replace(device, allow_multiple_allocations=None)
-        return device
+    def prepare(self, device: Device) -> PreparedDevice:
+        """The device as expressions see it in this version, its faults included."""
+        profile = self._profile
+        if "sharing in expressions" in profile.lacks and device.allow_multiple_allocations is not None:
+            device = replace(device, allow_multiple_allocations=None)
+        expressions = self._expressions
+        poisoned = profile.has("bad-attribute-poisons-device")
+        # Only a switched quirk needs more than the version's own way.
+        if poisoned != (profile.version in QUIRKS["bad-attribute-poisons-device"].versions) and isinstance(
+            expressions, ForgivingExpressions
+        ):
+            return expressions.prepare_as(self.pool[0], device, forgiving=not poisoned)
+        return expressions.prepare(self.pool[0], device)

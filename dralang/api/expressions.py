@@ -57,3 +57,18 @@ class ExplainingExpressions(Protocol):
     def deciding_parts(self, expression: str, device: PreparedDevice) -> tuple[DecidingPart, ...]:
         """Return the parts of a selector that make it false on a device."""
         ...
+
+
+@runtime_checkable
+class ForgivingExpressions(Protocol):
+    """Expressions that can be told what to make of a device with an attribute that cannot be used."""
+
+    def prepare_as(self, driver: str, device: Device, *, forgiving: bool) -> PreparedDevice:
+        """Return the device as ``prepare`` does, whatever the version makes of an attribute that cannot be used.
+
+        Args:
+            driver: the driver of the device.
+            device: the device.
+            forgiving: only expressions that look at such an attribute fail, instead of all.
+        """
+        ...

@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 
 from dralang.api.expressions import DecidingPart, ExpressionError, PreparedDevice
 from dralang.api.resourceslice import Device, DeviceAttribute
-from dralang.cel.device import AnyPrepared, prepare_for
+from dralang.cel.device import AnyPrepared, prepare, prepare_for
 from dralang.cel.environment import DEFAULT, Environment
 from dralang.cel.evaluate import EvaluationError, as_attribute, as_bool, interpret
 from dralang.cel.explain import deciding
@@ -32,6 +32,10 @@ class CelExpressions:
     def prepare(self, driver: str, device: Device) -> PreparedDevice:
         """Return the device in the form in which expressions see it."""
         return prepare_for(self.environment, driver, device)
+
+    def prepare_as(self, driver: str, device: Device, *, forgiving: bool) -> PreparedDevice:
+        """Return the device in the form in which expressions see it, whatever the version does with bad attributes."""
+        return prepare(driver, device, lists=self.environment.list_attributes, lazy=forgiving)
 
     def _compile(self, expression: str, purpose: Purpose) -> Compiled:
         try:

@@ -167,6 +167,16 @@ CASES = {
         ["unallocatable"],
         [["d", "e"]],
     ),
+    "a device with a version that is none": (
+        "bad-attribute-poisons-device",
+        case(
+            slice_("s", device("d", attributes={"v": {"version": "nope"}})),
+            claim("c", request(selectors=['device.driver == "drv.example.com"'])),
+            steps=["c"],
+        ),
+        ["error"],
+        [["d"]],
+    ),
     "slices that do not agree on their number": (
         "first-slice-count-wins",
         case(slice_("s", "d", count=2), slice_("t", "e", count=3), claim("c", request()), steps=["c"]),
