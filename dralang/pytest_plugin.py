@@ -76,7 +76,7 @@ class SpecFile(pytest.File):
         """Diagnostics as `dralang check` shows them."""
         if isinstance(excinfo.value, UnusableSpecError):
             return render_text(excinfo.value.diagnostics, color=False, width=_WIDTH)
-        return super().repr_failure(excinfo, style)
+        return super().repr_failure(excinfo)
 
 
 class ScenarioItem(pytest.Item):

@@ -128,6 +128,7 @@ class _Story:
         self.compared: list[n.Block] = []
         self.scheduled: list[tuple[int, int, n.Statement]] = []
         self.clock: int | None = 0
+        self.least = 0
         self.timed = 0
         self.count = 0
 
@@ -190,14 +191,15 @@ class _Story:
                 self.out.append(n.After(node.span, word, body))
                 return
             time += self.clock
-        elif self.clock is not None:
-            time = max(time, self.clock) if is_hole else time
+        elif is_hole:
+            time = max(time, self.least if self.clock is None else self.clock)
         if is_hole:
             body = self._body(node.body or n.Body(node.span, ()), numbers)
             self.scheduled.append((time, len(self.scheduled), body))
             return
         self.flush(time)
         self.clock = time
+        self.least = max(self.least, time)
         body = self._body(node.body or n.Body(node.span, ()), numbers)
         self.out.append(_at(node.span, time, body))
 
@@ -219,13 +221,14 @@ class _Story:
         )
         self.scheduled = [each for each in self.scheduled if until is not None and each[0] > until]
         for time, _, body in due:
-            is_now = self.clock is not None and time <= self.clock and not self.timed
+            is_now = self.clock == 0 and time == 0 and not self.timed
             if self.clock is not None:
                 self.clock = max(self.clock, time)
             if is_now and not isinstance(body, n.Body | n.Expect | n.Property | n.At | n.After | n.Header):
                 self.out.append(body)
             elif not isinstance(body, n.Body) or body.statements:
-                self.out.append(_at(body.span, time, body))
+                self.least = max(self.least, time)
+                self.out.append(_at(body.span, self.least, body))
 
     # ---- values -----------------------------------------------------------------------------------------------------
 
@@ -234,7 +237,9 @@ class _Story:
         if self.parts.is_fixed(node):
             return node
         if isinstance(node, n.Word):
-            return n.Word(node.span, _put_in(node.text, numbers, node.span), node.quoted)
+            # A text in quotes is written as it stood; this one is new.
+            span = Span(node.span.source, node.span.start, node.span.start) if node.quoted else node.span
+            return n.Word(span, _put_in(node.text, numbers, node.span), node.quoted)
         if isinstance(node, n.CelText):
             return n.CelText(node.span, _put_in(node.text, numbers, node.span))
         if isinstance(node, n.AnyRange):

@@ -1,0 +1,158 @@
+"""Holes filled, statements put in the order of time."""
+
+from pathlib import Path
+
+import pytest
+
+from dralang.check.analysis import Analyzer
+from dralang.fuzz.example import play_example
+from dralang.fuzz.tested import story_of
+from dralang.run.workshop import Workshop
+from dralang.scenario.holes import RecordedChooser
+
+CLUSTER = """
+kubernetes 1.37
+node w-1
+node w-2
+slice s { driver: d.example.com; nodeName: w-1; device x; device y }
+class d { where `device.driver == "d.example.com"` }
+template one { request r: 1 of d }
+claim shared { request r: 1 of d }
+pod a { claim r from one }
+pod b { claim r is shared }
+"""
+
+# The body of a fuzz, the choices, and the story.
+STORIES = {
+    "the first choices are the simplest": (
+        "at any 5s..9s create pod p like any of [a, b] { priority: any 3..7 }",
+        [],
+        ["at 5s create pod p like a { priority: 3 }"],
+    ),
+    "a number, a time and a name": (
+        "at any 5s..9s create pod p like any of [a, b] { priority: any 3..7 }",
+        [4, 1, 6],
+        ["at 9s create pod p like b { priority: 6 }"],
+    ),
+    "times have the finest unit that is written": ("at any 0s..100ms create a", [41], ["at 41ms create a"]),
+    "minutes are minutes": ("at any 0s..1h create a", [61], ["at 1m1s create a"]),
+    "quantities of one unit": (
+        "create pod p like a { requests { memory: any 1Gi..8Gi } }",
+        [3],
+        ["create pod p like a { requests { memory: 3Gi } }"],
+    ),
+    "the order is that of time, then that of the text": (
+        "at any 0s..9s create a; at any 0s..9s create b; at any 0s..9s cordon w-1",
+        [7, 2, 7],
+        ["at 2s create b", "at 7s create a", "at 7s cordon w-1"],
+    ),
+    "what is scheduled does not move the clock": (
+        "at any 0s..9s create a\ncreate b",
+        [4],
+        ["create b", "at 4s create a"],
+    ),
+    "what is due runs before what follows": ("at any 0s..9s create a\ncreate b", [0], ["create a", "create b"]),
+    "a bare expect waits for everything scheduled": (
+        "at any 0s..9s create a\nexpect all pods are settled\nat any 0s..9s create b",
+        [9, 3],
+        ["at 9s create a", "expect all pods are settled", "at 9s create b"],
+    ),
+    "a fixed time lets what is scheduled before it happen": (
+        "at any 0s..9s create a; at any 0s..9s create b\nat 5s cordon w-1",
+        [7, 5],
+        ["at 5s create b", "at 5s cordon w-1", "at 7s create a"],
+    ),
+    "after a fixed time nothing is earlier": (
+        "at 5s create a\nat any 0s..9s create b",
+        [2],
+        ["at 5s create a", "at 5s create b"],
+    ),
+    "after counts from the clock": (
+        "at 5s create a\nafter any 1s..3s create b\nafter 1s cordon w-1",
+        [2],
+        ["at 5s create a", "at 6s cordon w-1", "at 8s create b"],
+    ),
+    "repeat puts its number in": (
+        "repeat any 1..3 as i { create pod p-${i}-${i * 2} like a { labels { n: \"${i + 1}\" } } }",
+        [2],
+        ['create pod p-1-2 like a { labels { n: "2" } }', 'create pod p-2-4 like a { labels { n: "3" } }'],
+    ),
+    "a range has an index of its own": (
+        "repeat 1 as i { create pod p-${i}-[1..2 as j] like a { priority: ${i * 10 + j} } }",
+        [],
+        ["create pod p-1-[1..2 as j] like a { priority: ${1 * 10 + j} }"],
+    ),
+    "maybe is nothing first": ("maybe create a\ncreate b", [0], ["create b"]),
+    "maybe something": ("maybe at any 0s..9s create a\ncreate b", [1, 3], ["create b", "at 3s create a"]),
+    "any order": ("any order of { create a; create b; cordon w-1 }", [2, 1], ["cordon w-1", "create b", "create a"]),
+    "a subset": (
+        "create pod p like a { tolerations: any subset of [{ key: k }, { key: l }] }",
+        [0, 1],
+        ["create pod p like a { tolerations: [{ key: l }] }"],
+    ),
+    "any pod is one that was created": (
+        "create a\ncreate b\ndelete any pod\ndelete any pod\ndelete any pod",
+        [1],
+        ["create a", "create b", "delete pod b", "delete pod a"],
+    ),
+    "any pod that can be created": ("create any pod\ncreate any pod", [1], ["create pod b", "create pod a"]),
+    "any pod in the order of time": (
+        "at any 0s..9s create a; at any 0s..9s create b; at any 0s..9s delete any pod",
+        [5, 8, 6],
+        ["at 5s create a", "at 6s delete pod a", "at 8s create b"],
+    ),
+    "any node": ("cordon any node", [1], ["cordon node w-2"]),
+    "any device": (
+        "taint any device with k=v:NoSchedule",
+        [1],
+        ["taint device y with k=v:NoSchedule"],
+    ),
+    "like any pod": ("create pod p like any pod", [1], ["create pod p like pod b"]),
+}
+
+
+def fuzz(body: str):
+    analysis = Analyzer().text(Path("f.dra"), "f.dra", f'{CLUSTER}\nfuzz "f" {{\n{body}\n}}\n'.encode())
+    errors = [item.message for item in analysis.diagnostics if item.severity == "error"]
+    return errors or analysis.scenarios[0]
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_a_story_is_what_its_choices_say(name):
+    body, choices, story = STORIES[name]
+    example = play_example(fuzz(body), RecordedChooser(choices), Workshop())
+    assert story_of(example) == story
+    assert example.diagnostics == ()
+    assert example.failure is None
+
+
+MISTAKES = {
+    "an empty range": ("at any 9s..0s create a", "is empty"),
+    "units that differ": ("create pod p like a { requests { memory: any 1Gi..8Mi } }", "is no range"),
+    "nothing to choose": ("create pod p like any of [] {}", "leaves nothing to choose"),
+    "no number of times": ("repeat any 1s..2s { create a }", "is no number of times"),
+    "an unknown gate": ("create a\ncompare with { gates { Nope: true } }", "Nope"),
+    "no settings": ("create a\ncompare with {}", "names no settings"),
+    "a field that is no setting": ("create a\ncompare with { pods: 3 }", "has no place in `compare with`"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_hole_that_nothing_can_fill_is_a_mistake(name):
+    body, message = MISTAKES[name]
+    errors = fuzz(body)
+    assert isinstance(errors, list)
+    assert any(message in error for error in errors), errors
+
+
+def test_what_does_not_go_together_is_discarded():
+    scenario = fuzz("create pod p like a { priority: any 0..2000000000 }\nset claim shared metadata.labels: any of [{}]")
+    kept = play_example(scenario, RecordedChooser([0]), Workshop())
+    assert not kept.is_discarded
+    twice = fuzz("maybe create pod p like a {}\nmaybe create pod p like a {}")
+    assert isinstance(twice, list), "the same name twice is a mistake wherever it stands"
+
+
+def test_choices_that_are_out_of_range_are_brought_into_it():
+    example = play_example(fuzz("at any 5s..9s create a"), RecordedChooser([1000]), Workshop())
+    assert story_of(example) == ["at 9s create a"]
