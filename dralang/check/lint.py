@@ -60,6 +60,7 @@ class Linter:
         )
         self._expressions = CelExpressions(self._environment)
         self._found: dict[tuple[str, tuple[bytes, ...]], list[Finding]] = {}
+        self._admitted: dict[tuple[tuple[str, ...], bytes], bool] = {}
 
     def look(self, known: Mapping[ObjectKey, Declared]) -> Iterator[Diagnostic]:
         """What is probably wrong in the selectors of objects that are there together."""
@@ -72,7 +73,9 @@ class Linter:
                     yield _diagnostic(finding, selector, declared)
 
     def _findings(self, selector: _Selector, devices: Mapping[bytes, tuple[str, Device]]) -> list[Finding]:
-        admitted = {key: each for key, each in devices.items() if self._admits(selector.before, *each)}
+        admitted = devices
+        if selector.before:
+            admitted = {key: each for key, each in devices.items() if self._admits(selector.before, key, *each)}
         memo = (selector.text, tuple(admitted))
         found = self._found.get(memo)
         if found is None:
@@ -85,12 +88,16 @@ class Linter:
             self._found[memo] = found
         return found
 
-    def _admits(self, selectors: Sequence[str], driver: str, device: Device) -> bool:
-        try:
-            prepared = self._expressions.prepare(driver, device)
-            return all(self._expressions.selector(text)(prepared) for text in selectors)
-        except ExpressionError:
-            return False
+    def _admits(self, selectors: tuple[str, ...], key: bytes, driver: str, device: Device) -> bool:
+        known = self._admitted.get((selectors, key))
+        if known is None:
+            try:
+                prepared = self._expressions.prepare(driver, device)
+                known = all(self._expressions.selector(text)(prepared) for text in selectors)
+            except ExpressionError:
+                known = False
+            self._admitted[selectors, key] = known
+        return known
 
 
 def _different_devices(known: Iterable[Declared]) -> dict[bytes, tuple[str, Device]]:
