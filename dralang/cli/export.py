@@ -1,11 +1,10 @@
 """`dralang export`: declared objects, or those of a scenario at some time, as YAML."""
 
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
-from dralang.api.base import ApiType
 from dralang.check.analysis import Analysis
 from dralang.cli import exits
 from dralang.cli.arguments import Arguments, UsageError
@@ -51,6 +50,11 @@ def run(arguments: Arguments, console: Console) -> int:
     if not objects:
         console.err("note: there are no objects\n")
         return exits.NOTHING
+    versions = sum(bool(value.metadata.resource_version) for value in objects)
+    if versions:
+        console.err(
+            f"note: {versions:,} of the objects have a `resourceVersion`: a server takes them as updates only\n"
+        )
     text, lost = export(objects, arguments.text("--api") or "v1")
     for name, paths in lost:
         console.err(f"warning: {name}: this version cannot carry {', '.join(f'`{path}`' for path in paths)}\n")
@@ -101,7 +105,7 @@ def _one(analysis: Analysis, selectors: tuple[Selector, ...]) -> Scenario:
     return selected[0]
 
 
-def _of_scenario(scenario: Scenario, instant: int | None, console: Console, config: Config) -> list[ApiType] | None:
+def _of_scenario(scenario: Scenario, instant: int | None, console: Console, config: Config) -> list[Any] | None:
     if scenario.missing:
         _show(list(scenario.missing), console, config)
         return None

@@ -5,7 +5,6 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
-from dralang.api.base import ApiType
 from dralang.api.conversion import not_carried
 from dralang.api.kinds import KIND_OF_TYPE
 from dralang.check.pools import with_slice_counts
@@ -20,27 +19,26 @@ Lost: TypeAlias = tuple[str, tuple[str, ...]]
 """An object, and the paths of what its older version cannot carry."""
 
 
-def declared_objects(declared: Sequence[Declared]) -> list[ApiType]:
+def declared_objects(declared: Sequence[Declared]) -> list[Any]:
     """The objects of a file's own level, as they exist when a scenario begins."""
     counted = with_slice_counts(declared)
     return [counted.get(item.key, item).object for item in declared]
 
 
-def objects_at(scenario: Scenario, workshop: Workshop, instant: int | None) -> tuple[list[ApiType], Failure | None]:
+def objects_at(scenario: Scenario, workshop: Workshop, instant: int | None) -> tuple[list[Any], Failure | None]:
     """All objects of a scenario at an instant, or at its end; and a statement before it that failed.
 
     ``resourceVersion`` is left out: a server refuses new objects that have one.
     """
     simulation, failure = play_until(scenario, workshop, instant)
-    found: list[ApiType] = []
+    found: list[Any] = []
     for kind in simulation.store.kinds():
         for value in simulation.store.objects(kind):
-            fresh: Any = replace(value.metadata, resource_version="")
-            found.append(replace(value, metadata=fresh))
+            found.append(replace(value, metadata=replace(value.metadata, resource_version="")))
     return found, failure
 
 
-def export(objects: Sequence[ApiType], version: str = "v1") -> tuple[str, list[Lost]]:
+def export(objects: Sequence[Any], version: str = "v1") -> tuple[str, list[Lost]]:
     """Objects as YAML documents, what others refer to first.
 
     Args:
@@ -58,6 +56,5 @@ def export(objects: Sequence[ApiType], version: str = "v1") -> tuple[str, list[L
         documents.append(exported_json(value, wanted))
         paths = not_carried(value, wanted)
         if paths:
-            meta: Any = value
-            lost.append((f"{info.name} {meta.metadata.name}", paths))
+            lost.append((f"{info.name} {value.metadata.name}", paths))
     return yaml_documents(documents), lost

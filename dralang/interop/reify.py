@@ -7,7 +7,7 @@ object does not have it.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
@@ -29,6 +29,7 @@ from dralang.interop.fields import block, entries_of, field, write_field
 from dralang.interop.words import NOWHERE, CannotWriteError
 from dralang.syntax import nodes as n
 
+_T = TypeVar("_T", bound=ApiType)
 PoolKey: TypeAlias = tuple[str, str, int]
 """Driver, pool and generation."""
 
@@ -56,7 +57,7 @@ _NOTHING: Final[frozenset[str]] = frozenset()
 _BODY: Final = 1
 
 
-def ordered(objects: Iterable[ApiType]) -> list[ApiType]:
+def ordered(objects: Iterable[_T]) -> list[_T]:
     """Objects by kind; those of a kind stay in their order."""
     rank = {kind: index for index, kind in enumerate(ORDER)}
     return sorted(objects, key=lambda value: rank[KIND_OF_TYPE[type(value)].name])

@@ -112,6 +112,14 @@ def test_declared_objects_become_yaml_though_something_is_missing(project: Proje
     assert "warning[DRA0201]: there is no class `gpu.example.com`" in ran.err
 
 
+def test_what_a_server_takes_only_as_an_update_is_said(project: Project):
+    project.write("a.dra", 'namespace a { metadata { resourceVersion: "7" } }\nnamespace b\n')
+    ran = project.run("export", "a.dra")
+    assert ran.code == 0
+    assert 'resourceVersion: "7"' in ran.out
+    assert ran.err == "note: 1 of the objects have a `resourceVersion`: a server takes them as updates only\n"
+
+
 def test_a_file_with_errors_is_not_exported(project: Project):
     project.write("claim.dra", "claim shared { requests gpu: 1 of gpu }\n")
     ran = project.run("export", "claim.dra")
