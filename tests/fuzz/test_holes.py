@@ -73,7 +73,7 @@ STORIES = {
         ["at 5s create a", "at 6s cordon w-1", "at 8s create b"],
     ),
     "repeat puts its number in": (
-        "repeat any 1..3 as i { create pod p-${i}-${i * 2} like a { labels { n: \"${i + 1}\" } } }",
+        'repeat any 1..3 as i { create pod p-${i}-${i * 2} like a { labels { n: "${i + 1}" } } }',
         [2],
         ['create pod p-1-2 like a { labels { n: "2" } }', 'create pod p-2-4 like a { labels { n: "3" } }'],
     ),
@@ -146,7 +146,9 @@ def test_a_hole_that_nothing_can_fill_is_a_mistake(name):
 
 
 def test_what_does_not_go_together_is_discarded():
-    scenario = fuzz("create pod p like a { priority: any 0..2000000000 }\nset claim shared metadata.labels: any of [{}]")
+    scenario = fuzz(
+        "create pod p like a { priority: any 0..2000000000 }\nset claim shared metadata.labels: any of [{}]"
+    )
     kept = play_example(scenario, RecordedChooser([0]), Workshop())
     assert not kept.is_discarded
     twice = fuzz("maybe create pod p like a {}\nmaybe create pod p like a {}")

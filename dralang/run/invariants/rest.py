@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from dralang.allocator.state import AllocatedState
-from dralang.api.pods import Pod
 from dralang.api.workloads import PodGroup
 from dralang.run.invariants.world import World
 from dralang.run.simulation import Simulation
@@ -99,8 +98,3 @@ def who_waits_has_to(simulation: Simulation, world: World) -> Iterator[str]:
 def is_undisturbed(simulation: Simulation) -> bool:
     """Whether nobody is paused: only then everybody has heard of everything."""
     return simulation.events.near_count == 0 and not any(map(simulation.events.is_paused, simulation.components()))
-
-
-def has_pods(simulation: Simulation) -> bool:
-    """Whether there is anything to judge."""
-    return bool(simulation.store.objects(Pod))
