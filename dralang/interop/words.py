@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from dralang.diagnostics.source import SourceFile, Span
 from dralang.syntax import nodes as n
-from dralang.syntax.tokens import MAX_NESTING, cel_runs_on
+from dralang.syntax.tokens import CONTINUATIONS, MAX_NESTING, cel_runs_on
 
 NOWHERE: Final = Span(SourceFile("", ""), 0, 0)
 """The place of what no author has written."""
@@ -57,8 +57,8 @@ def is_bare(text: str) -> bool:
 
 
 def name(text: str) -> n.Word:
-    """A name, or the key of a map."""
-    return n.Word(NOWHERE, text) if _BARE.match(text) else quoted(text)
+    """A name, or the key of a map. Words that go on with the line before stand in quotes, to look like names."""
+    return n.Word(NOWHERE, text) if _BARE.match(text) and text not in CONTINUATIONS else quoted(text)
 
 
 def value(text: str) -> n.Word:
