@@ -22,7 +22,7 @@ def test_the_page_lists_every_invariant_with_its_line(update_golden: bool):
 
 def test_the_library_lists_them_too(update_golden: bool):
     head = (
-        "# The invariants that hold in every scenario, used or not. This file declares nothing; it is here to be read.\n"
+        "# The invariants that hold in every scenario, used or not. This file declares nothing: it is to be read.\n"
         "# Where they are checked, and what they mean: docs/fuzzing.md.\n#\n"
     )
     expected = head + "".join(f"# {each.name}: {each.summary}\n" for each in INVARIANTS)

@@ -1,0 +1,254 @@
+"""Runs over fuzzes: the same seed finds the same, findings are written so that anybody can replay them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dralang.check.analysis import Analyzer
+from dralang.fuzz import campaign, example, explore
+from dralang.fuzz.campaign import Campaign, Plan, Target
+from dralang.fuzz.explore import Explorer, seed_of
+from dralang.fuzz.memory import Memory
+from dralang.fuzz.regression import is_formatted
+from dralang.run.workshop import Workshop
+from dralang.scheduler.queue import SchedulingQueue
+
+ROOT = Path(__file__).resolve().parents[2]
+SPEC = """\
+kubernetes 1.37
+
+use std.example.gpu-node
+
+gpu-node(worker, gpus: 1)
+
+template one { request gpu: 1 of gpu.example.com }
+
+pod small { claim gpu from one }
+
+fuzz "holds" {
+  repeat any 1..2 as i {
+    at any 0s..9s create pod h-${i} like small
+  }
+}
+
+fuzz "two wait" tagged slow {
+  repeat any 1..5 as i {
+    at any 0s..60s create pod p-${i} like small { priority: any 0..9 }
+  }
+  repeat any 0..2 {
+    at any 0s..60s delete any pod
+  }
+  expect all pods are settled
+  never exactly 2 of p-* are pending
+}
+"""
+
+
+class Ears:
+    def progressed(self, outcomes, current):
+        pass
+
+
+def targets(path):
+    analysis = Analyzer().path(path)
+    assert not analysis.has_errors, analysis.diagnostics
+    return [Target(path, scenario) for scenario in analysis.scenarios if scenario.template is not None]
+
+
+def found(path, **plan):
+    run = Campaign(targets(path), Plan(**plan), Ears(), None)
+    run.run()
+    return [(each.examples, each.last, each.choices, each.signature, each.reached) for each in run.outcomes]
+
+
+@pytest.fixture
+def spec(project):
+    return project.write("a.dra", SPEC)
+
+
+def test_the_number_of_workers_changes_nothing(spec):
+    alone = found(spec, seed=5, max_examples=55)
+    assert [choices is None for _, _, choices, _, _ in alone] == [True, False]
+    assert found(spec, seed=5, max_examples=55, workers=2) == alone
+    assert found(spec, seed=6, max_examples=55) != alone
+
+
+def test_a_lost_worker_loses_no_example(spec, monkeypatch):
+    alone = found(spec, seed=5, max_examples=55)
+    lost = []
+    result = campaign._Pool.result
+
+    def losing(pool, task, future):
+        if not lost:
+            lost.append(1)
+            for child in campaign.active_children():
+                if child.pid not in pool.others:
+                    child.kill()
+                    child.join()
+            while True:
+                try:
+                    future.result()
+                except campaign.BrokenProcessPool:
+                    break
+                future = pool.submit(task)
+        return result(pool, task, future)
+
+    monkeypatch.setattr(campaign._Pool, "result", losing)
+    assert found(spec, seed=5, max_examples=55, workers=2) == alone
+    assert lost
+
+
+def test_a_finding_is_a_plain_scenario_that_fails_until_the_cause_is_gone(project, spec):
+    ran = project.run("fuzz", "a.dra", "--max-examples", "100")
+    assert ran.code == 1, ran.out + ran.err
+    assert "ok a.dra::holds" in ran.out
+    assert "FOUND a.dra::two wait" in ran.out
+    [path] = (project.root / "specs" / "regressions").iterdir()
+    text = path.read_text()
+    assert "seed 0" in text
+    assert is_formatted(text)
+    assert "any " not in text
+    assert 'scenario "two wait" tagged slow, regression {' in text
+    assert "h-1" not in text
+    assert project.run("fmt", "--check", "specs").code == 0
+    replayed = project.run("test", "specs")
+    assert replayed.code == 1
+    assert "never exactly 2 of p-* are pending" in replayed.out
+    again = project.run("fuzz", "a.dra", "--max-examples", "100")
+    assert "fails as in an earlier run" in again.out
+    project.write("a.dra", SPEC.replace("  never exactly 2 of p-* are pending\n", ""))
+    healed = project.run("fuzz", "a.dra", "--max-examples", "50")
+    assert healed.code == 0, healed.out
+
+
+def test_dralang_test_plays_a_few_examples_and_tells_the_story(project, spec):
+    ran = project.run("test", "a.dra", "-k", "holds", "-v")
+    assert (ran.code, "PASSED" in ran.out) == (0, True)
+    failed = project.run("test", "a.dra", "-k", "wait")
+    assert failed.code == 1
+    assert "the shrunk story, seed 0" in failed.out
+    assert failed.out.splitlines()[:-1] == project.run("test", "a.dra", "-k", "wait").out.splitlines()[:-1]
+
+
+def test_gates_that_change_nothing_and_a_quirk_that_does(project):
+    spec = (
+        "kubernetes 1.37\nuse std.example.gpu-node\ngpu-node(w-[1..2], gpus: 1)\n"
+        "template one { request gpu: 1 of gpu.example.com }\npod small { claim gpu from one }\n"
+        'fuzz "same" {\n  repeat any 1..3 as i { at any 0s..9s create pod p-${i} like small }\n  %s\n}\n'
+    )
+    project.write("same.dra", spec % "compare with { gates { DRAConsumableCapacity: false } }")
+    assert project.run("fuzz", "same.dra", "--max-examples", "50").code == 0
+    project.write("other.dra", spec % "compare with { gates { DynamicResourceAllocation: false } }")
+    ran = project.run("fuzz", "other.dra", "--max-examples", "50")
+    assert ran.code in (1, 4), ran.out
+
+
+def test_a_story_that_takes_another_course_the_second_time_is_found(spec, monkeypatch):
+    scenario = targets(spec)[0].scenario
+    calls = []
+
+    def moody(played_story, *rest):
+        played = real(played_story, *rest)
+        calls.append(1)
+        return (
+            played
+            if len(calls) % 2
+            else type(played)(
+                *[getattr(played, name) if name != "trace" else played.trace[:-1] for name in played.__struct_fields__]
+            )
+        )
+
+    real = example.play
+    monkeypatch.setattr(example, "play", moody)
+    monkeypatch.setattr(example, "REPEATED", 1)
+    chunk = Explorer(Workshop()).chunk(scenario, seed_of(0, scenario, 0), 20)
+    assert "same-input-same-output" in chunk.signature
+
+
+def test_a_cluster_that_never_rests_is_found(spec, monkeypatch):
+    scenario = targets(spec)[0].scenario
+    monkeypatch.setattr("dralang.run.simulation.EVENT_LIMIT", 10)
+    chunk = Explorer(Workshop()).chunk(scenario, seed_of(0, scenario, 0), 20)
+    assert "every-story-ends" in chunk.signature
+
+
+def test_a_fault_of_dralang_is_a_finding(project, spec, monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError("nobody thought of that")
+
+    monkeypatch.setattr(SchedulingQueue, "move", broken)
+    ran = project.run("fuzz", "a.dra", "-k", "holds", "--max-examples", "20")
+    assert ran.code == 3
+    assert "dralang has a fault: ZeroDivisionError" in ran.out
+
+
+def test_memory_that_is_damaged_counts_as_empty(tmp_path):
+    (tmp_path / "fuzz.json").write_text("{")
+    memory = Memory(tmp_path)
+    assert memory.failing("x") == []
+    assert "damaged" in memory.note
+    memory.keep("x", (1, 2))
+    assert memory.save() == ""
+    assert Memory(tmp_path).failing("x") == [(1, 2)]
+
+
+def test_without_a_fuzz_there_is_nothing_to_do(project):
+    project.write("a.dra", 'node n\npod a\nscenario "s" { create a; expect a runs }\n')
+    ran = project.run("fuzz")
+    assert ran.code == 5
+    assert "there is no `fuzz`" in ran.err
+
+
+def test_chunks_have_seeds_of_their_own(spec):
+    scenario = targets(spec)[0].scenario
+    seeds = {seed_of(base, scenario, chunk) for base in range(3) for chunk in range(3)}
+    assert len(seeds) == 9
+    assert explore.seed_of(1, scenario, 2) == seed_of(1, scenario, 2)
+
+
+PYTEST = """
+node n
+pod a
+scenario "tagged one" tagged quick, gpu-like { create a; expect a runs }
+scenario "wrong" { create a; expect a is pending }
+scenario "known" xfail "later" { create a; expect a is pending }
+scenario "unknown" xfail "later" { create a; expect a runs }
+fuzz "some" { maybe create a; expect all pods are settled }
+"""
+
+
+def test_pytest_collects_scenarios_and_fuzzes(project):
+    project.write("a.dra", PYTEST)
+    project.write("broken.dra", "pod {")
+
+    def run(*options):
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "dralang.pytest_plugin",
+            "-p",
+            "no:cacheprovider",
+            "-rA",
+            *options,
+        ]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        return subprocess.run(command, capture_output=True, text=True, cwd=project.root, env=environment, check=False)
+
+    ran = run("a.dra", "--junitxml=junit.xml", "--strict-markers")
+    assert ran.returncode == 1
+    lines = {line.split(" - ")[0] for line in ran.stdout.splitlines()}
+    assert {"PASSED a.dra::tagged one", "PASSED a.dra::some", "FAILED a.dra::wrong", "XFAIL a.dra::known"} <= lines
+    assert "FAILED a.dra::unknown" in lines
+    assert "a is pending | a runs on n" in ran.stdout
+    assert 'name="tagged one"' in (project.root / "junit.xml").read_text()
+    chosen = run("a.dra", "-m", "quick", "-x")
+    assert chosen.returncode == 0, chosen.stdout
+    assert "1 passed, 4 deselected" in chosen.stdout
+    broken = run("broken.dra")
+    assert broken.returncode == 2
+    assert "DRA0110" in broken.stdout
