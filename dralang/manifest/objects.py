@@ -119,8 +119,10 @@ def _recognise(located: Located, log: DiagnosticLog) -> ManifestObject | Located
         log.add(_other_version(located, kind, api_version))
         return None
     info = KINDS.get(kind)
-    if info is None or info.group != group:
+    if info is None:
         return kind
+    if info.group != group:
+        return f"{kind} of {group or 'the core group'}"
     if version not in info.versions:
         near = nearest(version, info.versions)
         log.add(

@@ -54,7 +54,7 @@ def test_managed_fields_can_be_kept():
 def test_a_kind_of_another_group_is_foreign():
     found = imported("apiVersion: batch.example.com/v1\nkind: Pod\nmetadata: {name: x}\n")
     assert found.count == 0
-    assert found.notes == ("not modelled and left out: 1 Pod",)
+    assert found.notes == ("not modelled and left out: 1 Pod of batch.example.com",)
     assert elaborated(found.text) == []
 
 
