@@ -19,7 +19,7 @@ from dralang.api.resourceclaim import ResourceClaim
 
 DEFAULT_BUDGET = 100_000
 """Steps of the search before it gives up."""
-_REMEMBERED = 64
+_REMEMBERED = 16
 """Outcomes that a node remembers."""
 
 

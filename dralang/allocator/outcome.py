@@ -10,7 +10,7 @@ from msgspec import Struct
 from dralang.api.allocation import AllocationResult
 
 
-class Allocated(Struct, frozen=True):
+class Allocated(Struct, frozen=True, gc=False):
     """Success.
 
     Attributes:
@@ -22,17 +22,17 @@ class Allocated(Struct, frozen=True):
     shares: int = 0
 
 
-class Unallocatable(Struct, frozen=True):
+class Unallocatable(Struct, frozen=True, gc=False):
     """Neither result nor error: this node cannot serve the claims."""
 
 
-class NodeError(Struct, frozen=True):
+class NodeError(Struct, frozen=True, gc=False):
     """An error that concerns this node only."""
 
     message: str
 
 
-class FatalError(Struct, frozen=True):
+class FatalError(Struct, frozen=True, gc=False):
     """An error that ends the attempt on all nodes.
 
     Attributes:
@@ -44,7 +44,7 @@ class FatalError(Struct, frozen=True):
     quirk: str = ""
 
 
-class GaveUp(Struct, frozen=True):
+class GaveUp(Struct, frozen=True, gc=False):
     """The search used up its budget; nothing is known.
 
     Attributes:

@@ -92,10 +92,14 @@ class Search:
         self._stack: list[_Alternatives | _Device] = []
         self._hazards = Hazards(steps, state)
         self._combinations = not state.rules.any_order
-        self._remembering = [step.claim in state.remembering for step in steps]
+        self._remembering = [False] * len(steps)
         """Whether what a step has tried before may change what it accepts."""
-        self._quiet = max((number + 1 for number, remembers in enumerate(self._remembering) if remembers), default=0)
+        self._quiet = 0
         """The first step from which on none does; before it, no two states are alike."""
+        for number, step in enumerate(steps if state.remembering else ()):
+            if step.claim in state.remembering:
+                self._remembering[number] = True
+                self._quiet = number + 1
         self._symmetry: Symmetry | None = None
         self._bounds: Bounds | None = None
         self._effort = 0
