@@ -22,6 +22,7 @@ from dralang.cel.values import NONE, Abort, CelError, Format, Optional, Semver, 
 
 COST_LIMIT: Final = 1_000_000
 _NO_COST_OF_ERRORS: Final = 38
+_LAST_LOOSE: Final = 36
 _UNSET: Final = object()
 
 Observer = Callable[[Node, Value], None]
@@ -238,7 +239,7 @@ def _keyed(call: Callable[..., Value]) -> Callable[..., Value]:
     """``in`` for a map that an expression makes, which Go can only search for what it can hash."""
 
     def contained(item: Value, container: Value) -> Value:
-        if type(item) in {Semver, bytes, Format}:
+        if container and type(item) in {Semver, bytes, Format}:
             raise Abort(f"internal error: runtime error: hash of unhashable type {op.go_type(item)}")
         return call(item, container)
 
@@ -397,8 +398,8 @@ class Planner:
             if type(value) is CelError:
                 return value
             if type(value) is not Optional:
-                # Up to 1.36 a value that is no optional counted as none.
-                return right(run, frame) if minor <= 36 else CelError("no such overload")
+                # Up to 1.36 a value that is no optional stood for itself.
+                return value if minor <= _LAST_LOOSE else CelError("no such overload")
             if value.has_value:
                 return value if whole else value.value
             return right(run, frame)
