@@ -17,12 +17,10 @@ class EventKind(Enum):
     ASSIGNED_POD_ADDED = "AssignedPodAdd"
     ASSIGNED_POD_UPDATED = "AssignedPodUpdate"
     ASSIGNED_POD_DELETED = "AssignedPodDelete"
-    UNSCHEDULED_POD_ADDED = "UnscheduledPodAdd"
     TARGET_POD_UPDATED = "TargetPodUpdate"
     CLAIM_CHANGED = "ResourceClaimChange"
     CLASS_CHANGED = "DeviceClassAddOrUpdate"
     SLICE_CHANGED = "ResourceSliceAddOrUpdate"
-    POD_GROUP_CHANGED = "PodGroupAddOrUpdate"
     WILDCARD = "ForceActivate"
 
 
