@@ -134,7 +134,7 @@ class SchedulingAlgorithm:
             if status.plugin:
                 diagnosis.rejectors = frozenset({status.plugin})
             return []
-        nominated = self._cache.node(info.pod.status.nominated_node_name)
+        nominated = self._cache.node(self.nominated_node(info))
         if nominated is not None:
             found = self._search(state, info, [nominated], diagnosis)
             if not isinstance(found, Status) and found:
@@ -234,12 +234,10 @@ class SchedulingAlgorithm:
         fitting, refused = walked
         self._next_start = (self._next_start + len(fitting) + len(refused)) % len(nodes)
         if not fitting:
-            rejectors = set(diagnosis.rejectors)
-            for position in refused:
-                status = verdicts.statuses[position]
-                diagnosis.statuses.own[nodes[position].name] = status
-                rejectors.add(status.plugin)
-            diagnosis.rejectors = frozenset(rejectors)
+            statuses = verdicts.statuses
+            own = {nodes[position].name: statuses[position] for position in refused}
+            diagnosis.statuses.own.update(own)
+            diagnosis.rejectors |= {status.plugin for status in own.values()}
             return []
         best = fitting[0] if len(fitting) == 1 else self._best_remembered(state, info, verdicts, fitting)
         # The plugins note for the chosen node what they would do there.
@@ -351,6 +349,13 @@ class SchedulingAlgorithm:
             if obstacle:
                 return obstacle
         return ""
+
+    def nominated_node(self, info: PodInfo) -> str:
+        """Where a pod is nominated to, empty if nowhere.
+
+        What is held for it lives and dies with the nominator's entry, which is newer than the pod that was heard of.
+        """
+        return self._nominator.node_of(info.uid) if self._nominating else info.pod.status.nominated_node_name
 
     @property
     def knows_nominations(self) -> bool:

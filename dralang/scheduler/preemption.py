@@ -126,7 +126,9 @@ class DefaultPreemption(Plugin):
         if obstacle:
             return Considered(obstacle, (), tried, ())
         nodes = self._scheduler.cache.nodes()
-        helpful = [node for node in nodes if statuses.of(node.name).code is Code.UNSCHEDULABLE]
+        helpful: list[NodeInfo] = []
+        if statuses.any_is(Code.UNSCHEDULABLE):
+            helpful = [node for node in nodes if statuses.of(node.name).code is Code.UNSCHEDULABLE]
         candidates, errors = self._candidates(state, info, helpful, tried)
         return Considered("", tuple(candidates), tried, tuple(errors))
 
@@ -150,7 +152,7 @@ class DefaultPreemption(Plugin):
         """Why the pod may not preempt anybody, empty if it may."""
         if info.pod.spec.preemption_policy == "Never":
             return "not eligible due to preemptionPolicy=Never."
-        nominated = info.pod.status.nominated_node_name
+        nominated = self._scheduler.algorithm.nominated_node(info)
         if not nominated or statuses.of(nominated).code is Code.UNRESOLVABLE:
             return ""
         node = self._scheduler.cache.node(nominated)
