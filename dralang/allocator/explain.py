@@ -425,7 +425,7 @@ def _quirk_effects(
         return ()
     profile = inventory.profile
     for name in sorted(profile.quirks):
-        without = inventory.with_profile(replace(profile, quirks=profile.quirks - {name}))
+        without = inventory.with_profile(replace(profile, quirks=profile.quirks - {name}), node)
         other = allocate(without, state, node, claims, budget)
         if not isinstance(other, GaveUp) and not _is_same(outcome, other):
             quirk = QUIRKS[name]

@@ -313,10 +313,14 @@ class Inventory:
         )
         return {**self._vanished.get(id_, {}), **stale}
 
-    def with_profile(self, profile: AllocatorProfile) -> "Inventory":
-        """The same cluster, prepared for another profile."""
+    def with_profile(self, profile: AllocatorProfile, node: Node) -> "Inventory":
+        """What matters for one node, prepared for another profile."""
+        placed = sorted(
+            (entry for group in self._groups_for(node.metadata.name) for entry in group.placed),
+            key=lambda entry: entry[0],
+        )
         classes = [class_.api for class_ in self.classes.values()]
-        return Inventory.of(self.slices(), classes, profile, self.expressions)
+        return Inventory.of([slice_.api for _, slice_ in placed], classes, profile, self.expressions)
 
     def _look(self, node: Node) -> NodeView:
         pools: list[Pool] = []
