@@ -106,7 +106,7 @@ class Search:
         self._dead: dict[object, bool] = {}
         """States from which the rest cannot be served, and whether that is the claim's own fault."""
         self.entries = 0
-        """Entries into the recursion, as upstream's tests count them."""
+        """Steps taken so far, against the budget."""
 
     def run(self) -> bool:
         """Whether there is a solution; ``picks`` and ``chosen`` then tell it.
