@@ -59,6 +59,8 @@ class Verdicts:
             it.
         """
         verdicts, nodes = self.verdicts, self.nodes
+        if not passing and UNKNOWN not in verdicts:
+            return self._known(start, wanted)
         fitting: list[int] = []
         refused: list[int] = []
         changing = {self.positions[name] for name in passing if name in self.positions}
@@ -74,6 +76,23 @@ class Verdicts:
                 if status is not None:
                     self.statuses[position] = status
             if verdict == FITS:
+                fitting.append(position)
+                if len(fitting) >= wanted:
+                    break
+            else:
+                refused.append(position)
+        return fitting, refused
+
+
+    def _known(self, start: int, wanted: int) -> tuple[list[int], list[int]]:
+        """The walk where nothing has to be judged."""
+        verdicts, count = self.verdicts, len(self.nodes)
+        if FITS not in verdicts:
+            return [], [*range(start, count), *range(start)]
+        fitting: list[int] = []
+        refused: list[int] = []
+        for position in (*range(start, count), *range(start)):
+            if verdicts[position] == FITS:
                 fitting.append(position)
                 if len(fitting) >= wanted:
                     break
