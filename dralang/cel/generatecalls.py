@@ -422,7 +422,7 @@ class CallGenerator:
         kind = next((code.kind for code in codes if code.kind in _ARITHMETIC_KINDS), "")
         if left.kind == right.kind == "int" and function in {"_+_", "_-_", "_*_"}:
             return Code(f"checked_int({left.text} {function[1]} {right.text})", kind="int")
-        if left.kind == right.kind and function == "_+_" and left.kind in {"str", "bytes", "tuple"}:
+        if left.kind == right.kind and function == "_+_" and left.kind in {"str", "bytes"}:
             return Code(f"({left.text} + {right.text})", fallible=left.fallible or right.fallible, kind=left.kind)
         return Code(f"{_ARITHMETIC[function]}({left.text}, {right.text})", kind=kind)
 

@@ -18,7 +18,19 @@ from dralang.cel.runtimecost import actual_cost
 from dralang.cel.strings import compile_regex, regex_error
 from dralang.cel.times import Duration, Timestamp
 from dralang.cel.tree import Call, Comprehension, Ident, ListLiteral, Literal, MapLiteral, Node, Select, makes_map
-from dralang.cel.values import NONE, Abort, CelError, Format, Optional, Semver, TypeValue, Uint, Value, no_such_overload
+from dralang.cel.values import (
+    COST_EXCEEDED,
+    NONE,
+    Abort,
+    CelError,
+    Format,
+    Optional,
+    Semver,
+    TypeValue,
+    Uint,
+    Value,
+    no_such_overload,
+)
 
 COST_LIMIT: Final = 1_000_000
 _NO_COST_OF_ERRORS: Final = 38
@@ -47,7 +59,7 @@ class Run:
         """
         self.cost += cost
         if self.cost > self.limit:
-            raise Abort("operation cancelled: actual cost limit exceeded")
+            raise Abort(COST_EXCEEDED)
 
 
 class Frame:

@@ -34,6 +34,7 @@ from dralang.cel.values import (
     Url,
     Value,
     no_such_overload,
+    refuse_if_huge,
 )
 from dralang.values.quantity import Quantity
 
@@ -286,6 +287,8 @@ def add(left: Value, right: Value) -> Value:
         return checked_int(left + right)
     if kind is Uint:
         return checked_uint(int(left) + int(right))
+    if kind is not float:
+        refuse_if_huge(len(left) + len(right))
     return left + right
 
 

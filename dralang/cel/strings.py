@@ -10,8 +10,9 @@ from typing import Any
 import re2
 
 from dralang.cel.operators import key_text
-from dralang.cel.values import CelError, Value
+from dralang.cel.values import CelError, Value, refuse_if_huge
 
+_CHECKED = 1_000_000
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False
 # Quoted stretches and escapes, of which one is not wanted.
@@ -62,6 +63,9 @@ def upper_ascii(text: str) -> str:
 
 def replace(text: str, old: str, new: str, count: int = -1) -> str:
     """``text.replace(old, new, count)``."""
+    if len(new) > len(old) and len(text) * len(new) > _CHECKED:
+        found = text.count(old)
+        refuse_if_huge(len(text) + (found if count < 0 else min(found, count)) * (len(new) - len(old)))
     return text.replace(old, new, max(count, -1))
 
 
@@ -101,6 +105,7 @@ def join(parts: tuple[Value, ...], separator: str = "") -> str:
     for part in parts:
         if type(part) is not str:
             raise CelError(f"join: invalid input: {key_text(part)}")
+    refuse_if_huge(sum(map(len, parts)) + len(parts) * len(separator))
     return separator.join(parts)
 
 

@@ -156,6 +156,20 @@ class Format:
         self.regex_size = regex_size
 
 
+COST_EXCEEDED: Final = "operation cancelled: actual cost limit exceeded"
+_MOST: Final = 20_000_000
+
+
+def refuse_if_huge(size: int) -> None:
+    """Stop before a value is made that is much larger than the cost limit allows: there, the limit stops it after.
+
+    Raises:
+        Abort: it would be.
+    """
+    if size > _MOST:
+        raise Abort(COST_EXCEEDED)
+
+
 def no_such_overload() -> NoReturn:
     """Raise the error of a value of an unsuitable type."""
     raise CelError("no such overload")

@@ -229,6 +229,32 @@ def test_an_evaluation_stops_at_the_cost_limit(expressions):
     assert time.process_time() - start < 20
 
 
+def grown(step, size):
+    """An expression that doubles a value many times, which only counting while evaluating can stop."""
+    text = f"x{size}.size() > 0"
+    for level in range(size, 0, -1):
+        text = f"cel.bind(x{level}, {step.format(f'x{level - 1}')}, {text})"
+    return text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"cel.bind(x0, [1, 2], {grown('{0} + {0}', 100)})",
+        f"cel.bind(x0, A.s, {grown('{0} + {0}', 100)})",
+        "cel.bind(x0, A.s, " + grown("{0}.replace('', {0})", 20) + ")",
+        "cel.bind(x0, A.s, " + grown("{0}.split('').join({0})", 20) + ")",
+        "lists.range(1000000000).size() > 0",
+    ],
+    ids=["lists", "texts", "replace", "join", "range"],
+)
+def test_values_do_not_grow_without_bound(expressions, text):
+    start = time.process_time()
+    with pytest.raises(ExpressionError):
+        expressions.selector(spelled(text))(expressions.prepare("d.com", DEVICE))
+    assert time.process_time() - start < 20
+
+
 def test_a_pattern_that_backtracks_elsewhere_is_harmless(expressions):
     device = Device(name="d", attributes={"s": DeviceAttribute(string="a" * 60 + "!")})
     start = time.process_time()
