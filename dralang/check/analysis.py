@@ -17,15 +17,18 @@ from dralang.check.expand import Bindings, ParamValue, scalar, substitute
 from dralang.check.files import Files, ParsedFile
 from dralang.check.holes import (
     Existing,
+    Filled,
     LargestChooser,
     Parts,
     UnfillableError,
     compared_headers,
+    created_pods,
     existing_objects,
     fill,
 )
 from dralang.check.lint import Linters
 from dralang.check.pools import with_slice_counts
+from dralang.check.random_story import random_story
 from dralang.check.references import check_references, report_unused
 from dralang.check.scope import Scope
 from dralang.check.settings import settings_of
@@ -125,6 +128,7 @@ class _FileAnalysis:
         self.known: set[ObjectKey] = set(environment.objects)
         self.used: set[ObjectKey] = set()
         self.titles: dict[str, Span] = {}
+        self.foreseen: tuple[ObjectKey, ...] = ()
         counted = with_slice_counts(environment.objects.values())
         self.objects = {**environment.objects, **counted}
         # Gates are checked once for the file, so that a file without scenarios is checked too.
@@ -137,6 +141,7 @@ class _FileAnalysis:
         other.environment, other.parsed, other.log, other.analyzer = self.environment, self.parsed, log, self.analyzer
         other.overrides, other.defaults, other.objects = self.overrides, self.defaults, self.objects
         other.known, other.used, other.titles = set(), set(), {}
+        other.foreseen = ()
         other.admission = self.admission.again(log)
         return other
 
@@ -262,6 +267,8 @@ class _FileAnalysis:
 
     def _elaborator(self, node: n.Scenario, log: DiagnosticLog) -> Elaborator:
         scope = Scope(self.objects.values(), self.environment.aliases, log, self.environment.broken)
+        for key in self.foreseen:
+            scope.add(key, None)
         return Elaborator(self.environment, scope, log, fuzz=node.fuzz)
 
     def assemble(self, node: n.Scenario, title: str, settings: Settings, elaborator: Elaborator) -> Scenario:
@@ -279,8 +286,6 @@ class _FileAnalysis:
         if not node.fuzz:  # what stands in a hole is not known yet
             self.admission.scenario(settings, node.title.span, declared.values())
         missing = [*elaborator.missing, *missing_features(settings, steps, elaborator.properties)]
-        if node.source is not None:
-            missing.append(problems.not_yet("`fuzz ... from`", node.source.span))
         # The invariants judge a fuzz even if it expects nothing.
         expects = node.fuzz or _contains(node.body, (n.Expect, n.Property)) or bool(self.environment.properties)
         if not expects:
@@ -319,7 +324,7 @@ class _Template:
         """Report holes that nothing can fill, and wrong settings of a ``compare with``."""
         for chooser in (SmallestChooser(), LargestChooser()):
             try:
-                filled = fill(self.node.body, self._existing(), chooser, self.parts)
+                filled = self._filled(chooser)
             except UnfillableError as error:
                 log.add(error.diagnostic)
                 return
@@ -331,13 +336,15 @@ class _Template:
         """Fill the holes."""
         node = self.node
         try:
-            filled = fill(node.body, self._existing(), chooser, self.parts)
+            filled = self._filled(chooser)
         except UnfillableError as error:
             return Drawn(None, node, (error.diagnostic,), ())
         body = n.Body(node.body.span, filled.statements)
         tree = n.Scenario(node.span, node.title, node.tags, node.xfail, None, body)
         log = DiagnosticLog()
         analysis = self.analysis.again(log)
+        # Time order is not text order: what speaks of a pod may come before the pod.
+        analysis.foreseen = created_pods(body)
         elaborator = analysis.elaborate(tree, {})
         scenario = analysis.assemble(tree, self.title, self.settings, elaborator)
         variants = self._variants(filled.compared, log)
@@ -345,6 +352,13 @@ class _Template:
             errors = [item for item in log.sorted() if item.severity == "error"]
             return Drawn(None, tree, tuple(errors), ())
         return Drawn(replace(scenario, fuzz=True), tree, (), variants)
+
+    def _filled(self, chooser: Chooser) -> Filled:
+        source = self.node.source
+        before = () if source is None else random_story(source, chooser)
+        # What is drawn anew each time is not remembered.
+        parts = self.parts if source is None else Parts()
+        return fill(self.node.body, self._existing(), chooser, parts, before)
 
     def _variants(self, compared: tuple[n.Block, ...], log: DiagnosticLog) -> tuple[Settings, ...]:
         own = {item.keyword: item for item in self.node.body.statements if isinstance(item, n.Header)}

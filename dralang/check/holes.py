@@ -62,14 +62,18 @@ class Filled(Struct, frozen=True):
     compared: tuple[n.Block, ...]
 
 
-def fill(body: n.Body, existing: Existing, chooser: Chooser, parts: "Parts") -> Filled:
-    """Fill the holes of a fuzz.
+def fill(
+    body: n.Body, existing: Existing, chooser: Chooser, parts: "Parts", before: Sequence[n.Statement] = ()
+) -> Filled:
+    """Fill the holes of a fuzz; ``before`` are statements that were drawn as a whole.
 
     Raises:
         UnfillableError: a hole has nothing to choose from.
     """
     story = _Story(chooser, parts)
-    story.run(body.statements, {})
+    story.run([each for each in body.statements if isinstance(each, n.Header)], {})
+    story.run(before, {})
+    story.run([each for each in body.statements if not isinstance(each, n.Header)], {})
     story.flush(None)
     chosen = _Objects(existing, chooser, parts)
     return Filled(tuple(chosen.statements(story.out)), tuple(story.compared))
@@ -508,6 +512,25 @@ def _created_names(body: n.Node) -> set[str]:
                     found.update(name.text for name in names(ref.name, {}, quiet))
         stack += _children(here)
     return found
+
+
+def created_pods(body: n.Body) -> tuple[ObjectKey, ...]:
+    """The pods that a story creates anywhere."""
+    found: dict[ObjectKey, None] = {}
+    stack: list[n.Node] = list(body.statements)
+    while stack:
+        here = stack.pop()
+        if isinstance(here, n.At | n.After):
+            stack += [here.body] if here.body is not None else []
+        elif isinstance(here, n.Body):
+            stack += here.statements
+        elif isinstance(here, n.Create) and (here.like is not None or here.body is not None):
+            for ref in here.objects:
+                if isinstance(ref.name, n.Word) and ref.kind == "pod":
+                    for name in names(ref.name, {}, DiagnosticLog()):
+                        namespace, slash, own = name.text.rpartition("/")
+                        found[ObjectKey("Pod", namespace if slash else "default", own)] = None
+    return tuple(found)
 
 
 def compared_headers(block: n.Block, log: DiagnosticLog) -> dict[str, n.Header]:

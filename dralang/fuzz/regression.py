@@ -169,6 +169,9 @@ class _Writer:
         path = self.folder / f"{self.tries}-{self.name}"
         try:
             analysis = self.analyzer.text(path, str(path), text.encode())
+            errors = [item for item in analysis.diagnostics if item.severity == "error" and item.span is not None]
+            if errors and errors[0].span is not None:
+                return Failure(errors[0].span, "analysis", 0, "", errors[0].message), analysis.tree
             if analysis.has_errors or len(analysis.scenarios) != 1:
                 return None, None
             played = play(analysis.scenarios[0], self.workshop)

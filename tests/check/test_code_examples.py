@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from dralang.check import support
 from dralang.check.analysis import Analyzer
 from dralang.diagnostics.codes_check import CHECK_CODES
 from dralang.diagnostics.diagnostic import DiagnosticLog
@@ -54,8 +55,10 @@ def test_a_manifest_that_refers_to_something_unknown_is_a_warning(tmp_path: Path
     assert [(d.code, d.severity) for d in analysis.diagnostics] == [("DRA0216", "warning")]
 
 
-def test_a_scenario_that_cannot_run_yet_is_refused(tmp_path: Path) -> None:
-    analysis = Analyzer().text(tmp_path / "a.dra", "a.dra", CHECK_CODES["DRA0690"].example.encode())
+def test_a_scenario_that_cannot_run_yet_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(support.UNSUPPORTED_GATES, "DRAPreemption", "preemption of device users")
+    spec = b'kubernetes 1.38\ngates { DRAPreemption: true }\nscenario "later" { expect all pods are settled }\n'
+    analysis = Analyzer().text(tmp_path / "a.dra", "a.dra", spec)
     assert not analysis.has_errors
     played = play(analysis.scenarios[0], Workshop())
     assert played.verdict == "refused"

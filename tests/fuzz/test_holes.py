@@ -1,5 +1,6 @@
 """Holes filled, statements put in the order of time."""
 
+import random
 from pathlib import Path
 
 import pytest
@@ -158,3 +159,55 @@ def test_what_does_not_go_together_is_discarded():
 def test_choices_that_are_out_of_range_are_brought_into_it():
     example = play_example(fuzz("at any 5s..9s create a"), RecordedChooser([1000]), Workshop())
     assert story_of(example) == ["at 9s create a"]
+
+
+SOURCES = {
+    "an unknown source": ("std.other()", "std.other"),
+    "an unknown parameter": ("std.random(gpus: 3)", "takes no `gpus`"),
+    "a size that is none": ("std.random(pods: many)", "is a number from 1"),
+    "a size out of bounds": ("std.random(pods: 5000)", "is a number from 1"),
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_source_of_stories_is_called_with_what_it_knows(name):
+    call, message = SOURCES[name]
+    analysis = Analyzer().text(Path("f.dra"), "f.dra", f'fuzz "f" from {call} {{ }}\n'.encode())
+    errors = [item.message for item in analysis.diagnostics if item.severity == "error"]
+    assert any(message in error for error in errors), errors
+
+
+class Dice:
+    """Chooses at random, from a seed."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def integer(self, low, high):
+        return self.random.randint(low, high)
+
+
+def test_whole_stories_are_drawn_go_together_and_hold():
+    text = b'fuzz "f" from std.random(nodes: 3, pods: 5) { expect all pods are settled }\n'
+    scenario = Analyzer().text(Path("f.dra"), "f.dra", text).scenarios[0]
+    workshop = Workshop()
+    reached = set()
+    for seed in range(40):
+        example = play_example(scenario, Dice(seed), workshop)
+        assert example.diagnostics == ()
+        assert example.failure is None, example.failure
+        again = play_example(scenario, RecordedChooser(example.choices), workshop)
+        assert story_of(again) == story_of(example)
+        reached |= example.reached
+    assert {"event Scheduled", "event FailedScheduling", "event Deleted"} <= reached
+    simplest = story_of(play_example(scenario, RecordedChooser([]), workshop))
+    assert "create pod p-1 { claim c from t-1 }" in simplest
+
+
+def test_what_speaks_of_a_pod_may_come_before_it():
+    example = play_example(
+        fuzz("at any 0s..9s create pod p like a\nat any 0s..9s delete p"), RecordedChooser([5, 2]), Workshop()
+    )
+    assert story_of(example) == ["at 2s delete p", "at 5s create pod p like a"]
+    assert example.failure is None
+    assert "event Running" in example.reached

@@ -88,8 +88,6 @@ class World:
     def result(self, device, request="r", **more):
         driver = {"g": "gpu.example.com", "b": "gpu.example.com", "p": "card.example.com", "e": "net.example.com"}
         pool = {"g": "w-1", "b": "w-1", "p": "cards", "e": "w-1"}
-        if device not in ("gpu-9",) and device[0] in "gbe":
-            pool = dict.fromkeys("gbe", "w-1")
         return DeviceRequestAllocationResult(
             request=request, driver=driver[device[0]], pool=pool[device[0]], device=device, **more
         )
