@@ -290,6 +290,7 @@ _RUN: Final[dict[str, Code]] = {
             "The file is checked like any other, but this scenario depends on something whose execution is still "
             "missing. It is refused, never skipped: a suite with a refused scenario is not green."
         ),
+        example="",
     ),
 }
 
