@@ -56,10 +56,6 @@ class PoolAllocations:
         self.consumed = consumed
         self.memo: dict[object, object] = {}
 
-    def is_allocated(self, device: str) -> bool:
-        """In use in any of the three ways."""
-        return device in self.dedicated or device in self.shares or device in self.consumed
-
     def devices(self) -> set[str]:
         """The names of all devices in use."""
         return {*self.dedicated, *self.shares, *self.consumed}

@@ -9,7 +9,7 @@ from typing import Final
 
 from dralang.cel.operators import byte_size, is_map
 from dralang.cel.sizes import REGEX_FACTOR, STRING_FACTOR, capped
-from dralang.cel.values import CelError, Cidr, Format, Ip, Optional, QuantityResult, Semver, Url, Value
+from dralang.cel.values import Cidr, Format, Ip, Optional, QuantityResult, Semver, Url, Value
 from dralang.values.quantity import Quantity
 
 _SIZED: Final = frozenset({str, bytes, tuple})
@@ -186,8 +186,3 @@ def actual_cost(function: str, overload: str, args: _Args, result: Value) -> int
     if function == "_==_" and type(args[0]) in _CONSTANT_EQUALITY:
         return 1
     return _standard(overload, args)
-
-
-def is_error(value: Value) -> bool:
-    """Whether it is an error as a value."""
-    return type(value) is CelError

@@ -14,7 +14,7 @@ from dralang.api.located import Located
 from dralang.api.resourceslice import Counter, DeviceAttribute, DeviceCapacity
 from dralang.api.schema import FieldSchema, fields_of
 from dralang.check import problems
-from dralang.check.expand import Bindings, has_substitution, json_scalar, one_name, scalar, substitute, whole_value
+from dralang.check.expand import Bindings, json_scalar, one_name, scalar, substitute, whole_value
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import Span
 from dralang.spelling import nearest
@@ -351,8 +351,3 @@ def misplaced_sugar(entry: n.Entry, where: str) -> Diagnostic:
         word, place = "an alternative (`name: 1 of class`)", "it stands in `first available { ... }`"
         return problems.misplaced(word, where, entry.span, place)
     return problems.misplaced(f"`{word}`", where, entry.span, place)
-
-
-def needs_computing(value: n.Value) -> bool:
-    """Whether a value holds anything that depends on parameters."""
-    return isinstance(value, n.Word) and has_substitution(value)

@@ -60,17 +60,6 @@ class SourceFile:
         end = starts[line] - 1 if line < len(starts) else len(self.text)
         return self.text[start:end].rstrip("\r")
 
-    def offset_of_line(self, line: int) -> int:
-        """The offset at which a line (from 1) starts; the end of the text for lines after the last."""
-        starts = self._starts()
-        return starts[line - 1] if line <= len(starts) else len(self.text)
-
-    @property
-    def line_count(self) -> int:
-        """Number of lines; a text that ends in a line end does not have an empty last line."""
-        count = len(self._starts())
-        return count - 1 if count > 1 and self._starts()[-1] == len(self.text) else count
-
 
 class Span(Struct, frozen=True, gc=False):
     """A stretch of a source: 0-based offsets, end excluded."""

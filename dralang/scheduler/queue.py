@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from dralang.api.pods import Pod
 from dralang.cluster.clock import EventQueue, Phase, Timer
-from dralang.scheduler.cluster_event import WILDCARD, ClusterEvent
+from dralang.scheduler.cluster_event import WILDCARD, ClusterEvent, EventKind
 from dralang.scheduler.framework import Status
 from dralang.scheduler.node_info import PodInfo
 
@@ -131,6 +131,16 @@ class QueuedPod(QueuedEntity):
         return self.info.pod
 
 
+def _claim_of_users(event: ClusterEvent) -> tuple[str, str] | None:
+    """The claim of a change that can help nobody but the users of the claim; None for other changes."""
+    if event.kind is not EventKind.CLAIM_CHANGED or event.new is None:
+        return None
+    if event.old is not None and event.old.status.allocation is not None and event.new.status.allocation is None:
+        return None
+    meta = event.new.metadata
+    return meta.namespace, meta.name
+
+
 Gate: TypeAlias = Callable[[QueuedEntity], Status]
 Helps: TypeAlias = Callable[[str, ClusterEvent, QueuedEntity], bool]
 
@@ -175,10 +185,6 @@ class SchedulingQueue:
         """The entry of a pod, also while it is being tried or bound."""
         found = self._pods.get(uid)
         return found if isinstance(found, QueuedPod) else None
-
-    def entities(self) -> list[QueuedEntity]:
-        """All entries in the order in which they came."""
-        return sorted(self._pods.values(), key=lambda each: each.sequence)
 
     def next_sequence(self) -> int:
         """A place behind all that came so far."""
@@ -310,7 +316,12 @@ class SchedulingQueue:
     def move(self, event: ClusterEvent, admits: Callable[[QueuedEntity], bool] | None = None) -> None:
         """A change happened: try again the pods that it may help."""
         self.changes += 1
-        for queued in list(self._unschedulable.values()):
+        pool = list(self._unschedulable.values())
+        claim = _claim_of_users(event)
+        if claim is not None:
+            # A backlog of pods sees the claims of all others come: most of it is passed over here.
+            pool = [each for each in pool if type(each) is not QueuedPod or claim in each.info.claims]
+        for queued in pool:
             if admits is None or admits(queued):
                 self._consider(queued, event)
         for queued in self._failed.values():

@@ -19,7 +19,6 @@ CPU = "cpu"
 MEMORY = "memory"
 STORAGE = "ephemeral-storage"
 PODS = "pods"
-NATIVE = frozenset({CPU, MEMORY, STORAGE, PODS})
 DEFAULT_CPU = 100
 """What scoring assumes of a container that requests no cpu, in thousandths."""
 DEFAULT_MEMORY = 200 * 1024 * 1024
