@@ -3,6 +3,7 @@
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from case_data import ALLOCATION, CASES, CEL, SCHEDULING, VALIDATION
@@ -148,7 +149,7 @@ def test_a_folder_stands_for_its_files_of_cases(tmp_path: Path):
     assert find_case_files(tmp_path / "b.jsonl") == (tmp_path / "b.jsonl",)
 
 
-WANTED = {
+WANTED: dict[str, tuple[dict[str, Any], str, str | None]] = {
     "the version that answered": ({}, "1.37", "want"),
     "another version": ({}, "1.38", None),
     "a version with the same answer": ({"versions": ["1.37", "1.38"]}, "1.38", "want"),

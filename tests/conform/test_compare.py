@@ -7,6 +7,7 @@ import pytest
 from msgspec import UNSET
 
 from dralang.conform.compare import Difference, compare, first_difference, text_checks
+from dralang.conform.shapes import Kind
 
 TAKEN: dict[str, Any] = {
     "accepted": True,
@@ -58,7 +59,7 @@ def changed(value: Any, *path: str | int, to: Any) -> Any:
     return value
 
 
-SAME = {
+SAME: dict[str, tuple[Kind, Any, Any]] = {
     "causes in another order, with other messages, twice": (
         "validation",
         REFUSED,
@@ -92,7 +93,7 @@ SAME = {
     ),
 }  # fmt: skip
 
-OTHER = {
+OTHER: dict[str, tuple[Kind, Any, Any, Difference]] = {
     "taken where it was refused": (
         "validation",
         REFUSED,
@@ -237,7 +238,7 @@ def test_what_counts_as_different(case: str):
         assert (found.recorded, found.answered) == (difference.recorded, difference.answered)
 
 
-TEXTS = {
+TEXTS: dict[str, tuple[Kind, Any, Any, list[tuple[str, bool]]]] = {
     "the first line of a compile error": ("cel", {"compile": "a\nb"}, {"compile": "a\nc"}, [("compile", True)]),
     "another first line": ("cel", {"compile": "a\nb"}, {"compile": "c\nb"}, [("compile", False)]),
     "a run-time error": ("cel", {"cost": 1, "error": "a"}, {"cost": 1, "error": "b"}, [("error", False)]),

@@ -15,7 +15,7 @@ from dralang.diagnostics.diagnostic import DiagnosticLog
 
 RECORDED = Path(__file__).parent.parent / "conformance"
 KINDS = ("validation", "cel", "allocation", "scheduling")
-VALUES = (
+VALUES: tuple[Any, ...] = (
     None, True, 0, -1, 2**63, 2**70, 1.5, 1e308, -0.0, "", "a", "\u00e9" * 300, "1Gi", "\0", "@a/b",
     [], {}, [[]], {"a": 1}, ["x"],
 )  # fmt: skip
