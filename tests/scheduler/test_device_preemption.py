@@ -118,6 +118,9 @@ def test_remove_and_put_back_in_any_order_is_where_it_began(order, back, first):
     scheduler.algorithm.pre_filter(state, info, scheduler.cache.nodes())
     state = state.clone()
     data = state.read(STATE)
+    assert data is not None
+    assert data.effects is not None
+    effects = data.effects
     simulator = Simulator(scheduler.manager, group_claims=False)
     before = scheduler.manager.state
 
@@ -129,14 +132,15 @@ def test_remove_and_put_back_in_any_order_is_where_it_began(order, back, first):
         simulator.put_back(data, info.pod, at(name))
     for name in order:
         simulator.remove(data, info.pod, at(name))
-    assert len(data.effects.released) == 3
+    assert len(effects.released) == 3
+    assert data.allocated is not None
     assert data.allocated.pool(("gpu.example.com", "n1")).devices() == set()
     for number, name in enumerate(back):
         simulator.put_back(data, info.pod, at(name))
         shared = simulation.claim("default", "shared").metadata.uid
-        assert shared not in data.effects.released, "one user that stays is enough"
-        assert len(data.effects.removed[shared]) == 2 - number
-    assert data.effects.released == {}
+        assert shared not in effects.released, "one user that stays is enough"
+        assert len(effects.removed[shared]) == 2 - number
+    assert effects.released == {}
     pool = ("gpu.example.com", "n1")
     assert data.allocated.pool(pool).dedicated == before.pool(pool).dedicated
     assert scheduler.manager.state is before

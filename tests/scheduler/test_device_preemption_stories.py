@@ -43,6 +43,7 @@ from dralang.values.quantity import parse_quantity
 STORIES = count(2_500, 50_000)
 KINDS = ("gpu", "pair", "share", "half", "whole", "common")
 PAUSED = ("resourceclaim-controller", "resourceclaim-controller", "kubelet", "scheduler")
+EARLY, LATE = ("low", "low", "low", "middle", "high"), ("low", "middle", "high", "high")
 REACHED: Counter[str] = Counter()
 """How often each part was reached in all stories together."""
 
@@ -207,7 +208,7 @@ class Story:
                 uses=list(dict.fromkeys(uses)),
                 requests={"cpu": self.random.choice(["100m", "100m", "1"])},
                 grace=self.random.choice([0, 0, 2, 30]),
-                priority_class_name=self.random.choice(["low", "low", "middle", "high"]),
+                priority_class_name=self.random.choice(EARLY if self.pods <= 6 else LATE),
             )
         )
 
@@ -222,8 +223,9 @@ class Story:
 
     def finish(self):
         name = self.some_pod()
-        if name and self.simulation.pod("default", name).status.phase == "Running":
-            self.simulation.finish("default", name)
+        found = self.simulation.pod("default", name) if name else None
+        if found is not None and found.status.phase == "Running":
+            self.simulation.finish("default", found.metadata.name)
 
     def restart(self):
         if self.random.random() < 0.3:
