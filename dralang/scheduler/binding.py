@@ -79,6 +79,8 @@ class Binder:
         self._failed = failed
         self.waiting: dict[str, Binding] = {}
         """The bindings that are not over yet, by UID of the pod."""
+        self._polling: dict[str, None] = {}
+        """Those of them that wait for devices, and perhaps some that are over."""
 
     def start(self, binding: Binding) -> None:
         """Begin a binding cycle at this instant."""
@@ -142,6 +144,7 @@ class Binder:
             binding.timer = self._store.events.schedule(
                 Phase.BINDING, self._component, self._poll, binding, delay=delay, far=True
             )
+            self._polling[binding.queued.info.uid] = None
 
     def _look(self, data: StateData) -> Readiness:
         """Look at the claims in order; the first one that is not ready decides."""
@@ -159,7 +162,11 @@ class Binder:
 
     def watch(self, claim: ResourceClaim) -> None:
         """A claim changed: a wait that its devices end is no longer one that nobody waits for."""
-        for binding in self.waiting.values():
+        for uid in list(self._polling):
+            binding = self.waiting.get(uid)
+            if binding is None:
+                del self._polling[uid]
+                continue
             data = binding.data
             if binding.timer is None or data is None:
                 continue

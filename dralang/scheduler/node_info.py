@@ -22,12 +22,14 @@ class PodInfo:
         scored_requests: the same as scoring sees it: (cpu, memory) with assumed defaults.
         ports: host ports as (address, protocol, port).
         has_affinity: whether it has terms about other pods.
+        claims: namespace and name of the claims that its entries stand for, as far as they are known.
     """
 
-    __slots__ = ("has_affinity", "pod", "ports", "requests", "scored_requests")
+    __slots__ = ("claims", "has_affinity", "pod", "ports", "requests", "scored_requests")
 
     def __init__(self, pod: Pod) -> None:
         self.pod = pod
+        self.claims = known_claims(pod)
         devices = device_amounts(pod)
         self.requests: Amounts = pod_requests(pod, devices)
         if CPU in self.requests and MEMORY in self.requests and len(pod.spec.containers) == 1:
@@ -59,9 +61,21 @@ class PodInfo:
             and pod.status.node_allocatable_resource_claim_statuses
             == old.status.node_allocatable_resource_claim_statuses
         ):
+            if pod.status.resource_claim_statuses is not old.status.resource_claim_statuses:
+                self.claims = known_claims(pod)
             self.pod = pod
             return self
         return PodInfo(pod)
+
+
+def known_claims(pod: Pod) -> frozenset[tuple[str, str]]:
+    """Namespace and name of the claims that the pod names, or that were made for it."""
+    if not pod.spec.resource_claims:
+        return frozenset()
+    namespace = pod.metadata.namespace
+    named = [entry.resource_claim_name for entry in pod.spec.resource_claims]
+    made = [status.resource_claim_name for status in pod.status.resource_claim_statuses]
+    return frozenset([(namespace, name) for name in (*named, *made) if name])
 
 
 def host_ports(pod: Pod) -> tuple[PortKey, ...]:

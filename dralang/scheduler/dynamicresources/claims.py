@@ -34,16 +34,30 @@ def pod_claims(pod: Pod, manager: DRAManager, *, group_claims: bool) -> list[Res
     return result
 
 
+def _can_use(pod: Pod, claim: ResourceClaim) -> bool:
+    """Whether the claim can be one of the pod's at all; quick, as a backlog of pods asks it for every claim made."""
+    if pod.metadata.namespace != claim.metadata.namespace:
+        return False
+    name = claim.metadata.name
+    for status in pod.status.resource_claim_statuses:
+        if status.resource_claim_name == name:
+            return True
+    return any(entry.resource_claim_name == name for entry in pod.spec.resource_claims)
+
+
 def claim_change_helps(event: ClusterEvent, pod: Pod, manager: DRAManager, *, group_claims: bool) -> bool:
     """Whether a change of any claim may make the pod schedulable."""
     old: ResourceClaim | None = event.old
     new: ResourceClaim | None = event.new
     if new is None:
         return old is not None and old.status.allocation is not None
+    freed = old is not None and old.status.allocation is not None and new.status.allocation is None
+    if not freed and not _can_use(pod, new):
+        return False
     claims = pod_claims(pod, manager, group_claims=group_claims)
     if isinstance(claims, str):
         return False
-    if old is not None and old.status.allocation is not None and new.status.allocation is None:
+    if freed:
         return True
     if all(claim.metadata.uid != new.metadata.uid for claim in claims):
         return False
