@@ -27,6 +27,7 @@ class Asking:
         self.data = data
 
     def integer(self, low: int, high: int) -> int:
+        """What Hypothesis answers."""
         number: int = self.data.draw(st.integers(low, high))
         return number
 
