@@ -103,10 +103,10 @@ OF_PODS: Final[tuple[OfPod, ...]] = (pods_stay_on_their_node, pods_have_their_cl
 WITH_PODS: Final[tuple[AtRest, ...]] = (
     nominations.nominations_have_their_node,
     nominations.victims_claims_are_allocated,
-    nominations.simulations_leave_no_trace,
 )
 """Of the scheduler's memory, looked at with every write of a pod when preemption frees devices."""
 AT_REST: Final[tuple[AtRest, ...]] = (
+    nominations.simulations_leave_no_trace,
     rest.memory_is_what_is_written,
     rest.pods_where_the_scheduler_thinks,
     rest.reservations_of_the_living,
