@@ -239,6 +239,22 @@ COMMANDS: Final = (
         ),
     ),
     Command(
+        "diff",
+        "play scenarios under two versions, sets of gates or files, and tell whose fate changes",
+        "specs",
+        "A [B]",
+        "Plays the scenarios of A with --k8s and --feature-gates, those of B (else of A) with --with-k8s and\n"
+        "--with-feature-gates, and compares what becomes of each pod; scenarios are paired by their titles.\n"
+        "Exit code: 0 the same; 1 something differs; 4 something could not be run.",
+        (
+            Option(("--with-k8s",), "the Kubernetes version of the second side", "VERSION"),
+            Option(("--with-feature-gates",), "feature gates of the second side: A=true,B=false", "GATES"),
+            FORMAT,
+            *MODEL,
+            *COMMON,
+        ),
+    ),
+    Command(
         "explain",
         "tell the long story of a diagnostic code",
         "code",

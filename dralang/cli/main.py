@@ -165,6 +165,8 @@ def _handler(command: Command) -> Handler:  # noqa: C901  # one case a command
             from dralang.cli.why import run
         case "evict":
             from dralang.cli.evict import run
+        case "diff":
+            from dralang.cli.diff import run
         case "explain":
             from dralang.cli.explain import run
         case "init":
