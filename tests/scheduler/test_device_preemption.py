@@ -1,12 +1,29 @@
 """KEP-5690 where a scenario cannot look: the simulation itself, and allocations that are only in memory."""
 
-from builders import claim, cluster, create, gpu_class, gpu_slice, node, pod, priority, where
+import pytest
+from builders import (
+    DriverExpressions,
+    claim,
+    cluster,
+    create,
+    features,
+    gpu_class,
+    gpu_slice,
+    node,
+    pod,
+    priority,
+    where,
+)
 from counts import count
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from dralang.allocator.state import AllocatedState
+from dralang.run.invariants.watch import Watch
+from dralang.run.simulation import Environment, Simulation
 from dralang.scheduler.dynamicresources.cycle_data import STATE
+from dralang.scheduler.dynamicresources.nominations import ClaimNomination
 from dralang.scheduler.dynamicresources.simulate import Simulator, is_local
 from dralang.scheduler.framework import CycleState
 from dralang.scheduler.node_info import PodInfo
@@ -145,3 +162,39 @@ def test_remove_and_put_back_in_any_order_is_where_it_began(order, back, first):
     assert data.allocated.pool(pool).dedicated == before.pool(pool).dedicated
     assert scheduler.manager.state is before
     assert not scheduler.manager.has_drifted()
+
+
+def hold_for_nobody(manager):
+    manager.nominations.nominate("pod-9", ClaimNomination("n1", 0, ()))
+
+
+def wait_for_nothing(manager):
+    manager.nominations.track("pod-9", "n1", ["resourceclaim-9"])
+
+
+def lose_what_is_taken(manager):
+    manager._state = AllocatedState.of((), manager.state.features)
+
+
+@pytest.mark.parametrize(
+    ("invariant", "fault"),
+    [
+        ("nominations-have-their-node", hold_for_nobody),
+        ("victims-claims-are-allocated", wait_for_nothing),
+        ("simulations-leave-no-trace", lose_what_is_taken),
+    ],
+)
+def test_an_invariant_that_is_broken_is_reported(invariant, fault):
+    environment = Environment(features("1.38", **GATES), DriverExpressions())
+    simulation = Simulation(environment)
+    watch = Watch(simulation, environment, thorough=False)
+    assert simulation.load([node("n1"), gpu_slice("n1", 1), gpu_class(), *PRIORITIES, claim("a")]) == []
+    assert simulation.settle()
+    watch.begin()
+    create(simulation, low("user", "a"))
+    watch.look_at_rest()
+    assert watch.violations == []
+    fault(simulation.scheduler.manager)
+    create(simulation, low("other"))
+    watch.look_at_rest()
+    assert invariant in {violation.invariant for violation in watch.violations}
