@@ -1,4 +1,4 @@
-"""Does a node selector match a node?
+"""Does a node selector that may be faulty match a node?
 
 Source: k8s.io/component-helpers scheduling/corev1/nodeaffinity, k8s.io/apimachinery pkg/labels.
 """
@@ -7,8 +7,8 @@ import re
 
 from dralang.api.affinity import NodeSelector, NodeSelectorRequirement
 from dralang.api.nodes import Node
+from dralang.api.selectors import as_int64, matches_node
 
-_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _LABEL_VALUE = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?", re.ASCII)
 _LABEL_NAME = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]", re.ASCII)
 _DNS_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII)
@@ -38,17 +38,12 @@ def selector_matches(selector: NodeSelector, node: Node) -> bool:
     Raises:
         NodeSelectorError: any term cannot be used, matching or not.
     """
-    terms = [term for term in selector.node_selector_terms if term.match_expressions or term.match_fields]
-    for term in terms:
+    for term in selector.node_selector_terms:
         for requirement in term.match_expressions:
             _check_label_requirement(requirement)
         for requirement in term.match_fields:
             _check_field_requirement(requirement)
-    return any(
-        all(_label_matches(requirement, node) for requirement in term.match_expressions)
-        and all(_field_matches(requirement, node) for requirement in term.match_fields)
-        for term in terms
-    )
+    return matches_node(selector, node)
 
 
 def _check_label_requirement(requirement: NodeSelectorRequirement) -> None:
@@ -61,7 +56,7 @@ def _check_label_requirement(requirement: NodeSelectorRequirement) -> None:
         raise NodeSelectorError(f'key: Invalid value: "{requirement.key}"')
     if count < least or (most is not None and count > most):
         raise NodeSelectorError(f"values: Invalid value for operator {requirement.operator}")
-    if requirement.operator in {"Gt", "Lt"} and _int64(requirement.values[0]) is None:
+    if requirement.operator in {"Gt", "Lt"} and as_int64(requirement.values[0]) is None:
         raise NodeSelectorError(
             f'values[0]: Invalid value: "{requirement.values[0]}": '
             "for 'Gt', 'Lt' operators, the value must be an integer"
@@ -83,35 +78,3 @@ def _is_label_key(key: str) -> bool:
     if slash and not (0 < len(prefix) <= 253 and _DNS_SUBDOMAIN.fullmatch(prefix)):
         return False
     return len(name) <= 63 and _LABEL_NAME.fullmatch(name) is not None
-
-
-def _label_matches(requirement: NodeSelectorRequirement, node: Node) -> bool:
-    value = node.metadata.labels.get(requirement.key)
-    match requirement.operator:
-        case "In":
-            return value is not None and value in requirement.values
-        case "NotIn":
-            return value is None or value not in requirement.values
-        case "Exists":
-            return value is not None
-        case "DoesNotExist":
-            return value is None
-        case _:
-            number, bound = _int64(value or ""), _int64(requirement.values[0])
-            if number is None or bound is None:
-                return False
-            return number > bound if requirement.operator == "Gt" else number < bound
-
-
-def _field_matches(requirement: NodeSelectorRequirement, node: Node) -> bool:
-    if not node.metadata.name:
-        return True
-    actual = node.metadata.name if requirement.key == "metadata.name" else ""
-    return (actual == requirement.values[0]) == (requirement.operator == "In")
-
-
-def _int64(text: str) -> int | None:
-    if not _INTEGER.fullmatch(text) or len(text.lstrip("+-0")) > 19:
-        return None
-    number = int(text)
-    return number if -(1 << 63) <= number < 1 << 63 else None

@@ -2,7 +2,8 @@
 
 Selectors are taken as validated; a requirement that could not be stored matches nothing.
 
-Source: k8s.io/apimachinery/pkg/labels, k8s.io/component-helpers scheduling/corev1/nodeaffinity (1.37).
+Source: k8s.io/apimachinery pkg/labels and LabelSelectorAsSelector, k8s.io/component-helpers
+scheduling/corev1/nodeaffinity (1.37).
 """
 
 import re
@@ -12,8 +13,7 @@ from dralang.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSele
 from dralang.api.meta import LabelSelector
 from dralang.api.nodes import Node
 
-_INTEGER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
-_MAX_INT64 = (1 << 63) - 1
+_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 
 
 def matches_labels(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
@@ -23,6 +23,11 @@ def matches_labels(selector: LabelSelector | None, labels: Mapping[str, str]) ->
     if any(labels.get(name) != value for name, value in selector.match_labels.items()):
         return False
     return all(_requirement(item.operator, item.key, item.values, labels) for item in selector.match_expressions)
+
+
+def is_empty(selector: LabelSelector | None) -> bool:
+    """Whether the selector has no requirement."""
+    return selector is None or not (selector.match_labels or selector.match_expressions)
 
 
 def matches_node(selector: NodeSelector, node: Node) -> bool:
@@ -40,10 +45,17 @@ def _term(term: NodeSelectorTerm, node: Node) -> bool:
 
 
 def _field(requirement: NodeSelectorRequirement, node: Node) -> bool:
-    if requirement.key != "metadata.name" or len(requirement.values) != 1:
-        return False
-    same = requirement.values[0] == node.metadata.name
-    return same if requirement.operator == "In" else not same if requirement.operator == "NotIn" else False
+    if not node.metadata.name:
+        # A node without a name has no fields, and then nothing is asked of them.
+        return True
+    actual = node.metadata.name if requirement.key == "metadata.name" else ""
+    match requirement.operator:
+        case "In":
+            return actual in requirement.values
+        case "NotIn":
+            return actual not in requirement.values
+        case _:
+            return False
 
 
 def _requirement(operator: str, key: str, values: tuple[str, ...], labels: Mapping[str, str]) -> bool:
@@ -58,7 +70,7 @@ def _requirement(operator: str, key: str, values: tuple[str, ...], labels: Mappi
         case "DoesNotExist":
             return value is None
         case "Gt" | "Lt":
-            have, want = _integer(value), _integer(values[0] if len(values) == 1 else None)
+            have, want = as_int64(value or ""), as_int64(values[0] if len(values) == 1 else "")
             if have is None or want is None:
                 return False
             return have > want if operator == "Gt" else have < want
@@ -66,8 +78,9 @@ def _requirement(operator: str, key: str, values: tuple[str, ...], labels: Mappi
             return False
 
 
-def _integer(text: str | None) -> int | None:
-    if text is None or not _INTEGER.fullmatch(text):
+def as_int64(text: str) -> int | None:
+    """The number that a label holds, None if it is none of 64 bits."""
+    if not _INTEGER.fullmatch(text) or len(text.lstrip("+-0")) > 19:
         return None
     number = int(text)
-    return number if -_MAX_INT64 - 1 <= number <= _MAX_INT64 else None
+    return number if -(1 << 63) <= number < 1 << 63 else None

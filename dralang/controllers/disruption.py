@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from dralang.api.disruption import PodDisruptionBudget, PodDisruptionBudgetStatus
 from dralang.api.meta import Condition
 from dralang.api.pods import Pod
+from dralang.api.selectors import matches_labels
 from dralang.cluster.errors import ApiError
-from dralang.cluster.label_selectors import label_selector_matches
 from dralang.cluster.store import ObjectStore, WatchEvent
 from dralang.cluster.timestamps import format_time
 from dralang.controllers.controller import RETRY, Controller
@@ -42,7 +42,7 @@ class DisruptionController(Controller[tuple[str, str]]):
         if not pod.metadata.labels:
             return
         for budget in self.store.objects(PodDisruptionBudget):
-            if budget.metadata.namespace == pod.metadata.namespace and label_selector_matches(
+            if budget.metadata.namespace == pod.metadata.namespace and matches_labels(
                 budget.spec.selector, pod.metadata.labels
             ):
                 self.enqueue((budget.metadata.namespace, budget.metadata.name))
@@ -55,7 +55,7 @@ class DisruptionController(Controller[tuple[str, str]]):
         pods = [
             pod
             for pod in self.store.objects(Pod)
-            if pod.metadata.namespace == item[0] and label_selector_matches(budget.spec.selector, pod.metadata.labels)
+            if pod.metadata.namespace == item[0] and matches_labels(budget.spec.selector, pod.metadata.labels)
         ]
         counts = isinstance(budget.spec.min_available, int) and budget.spec.max_unavailable is None
         wanted = budget.spec.min_available if counts and isinstance(budget.spec.min_available, int) else 0

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dralang.api.affinity import PodAffinityTerm, WeightedPodAffinityTerm
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod
-from dralang.cluster.label_selectors import is_empty, label_selector_matches
+from dralang.api.selectors import is_empty, matches_labels
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind
 from dralang.scheduler.framework import MAX_NODE_SCORE, SKIP, SUCCESS, Code, CycleState, Plugin, StateKey, Status
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
@@ -117,9 +117,9 @@ class InterPodAffinity(Plugin):
             selector = term.namespace_selector
             if selector is None:
                 return False
-            if not is_empty(selector) and not label_selector_matches(selector, self._namespace_labels(namespace)):
+            if not is_empty(selector) and not matches_labels(selector, self._namespace_labels(namespace)):
                 return False
-        return label_selector_matches(term.label_selector, other.metadata.labels)
+        return matches_labels(term.label_selector, other.metadata.labels)
 
     def _matches_all(self, terms: Sequence[PodAffinityTerm], owner: Pod, other: Pod) -> bool:
         return bool(terms) and all(self._matches(term, owner, other) for term in terms)

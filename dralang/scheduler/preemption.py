@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from dralang.api.disruption import PodDisruptionBudget
 from dralang.api.pods import Pod, PodCondition
+from dralang.api.selectors import is_empty, matches_labels
 from dralang.cluster.clock import Phase
 from dralang.cluster.journal import JournalEntry
-from dralang.cluster.label_selectors import is_empty, label_selector_matches
 from dralang.cluster.store import ObjectStore, with_condition
 from dralang.cluster.timestamps import parse_time
 from dralang.scheduler.binding import Binder
@@ -338,7 +338,7 @@ def split_by_budget(
                 selector = budget.spec.selector
                 if budget.metadata.namespace != pod.metadata.namespace or is_empty(selector):
                     continue
-                if not label_selector_matches(selector, pod.metadata.labels):
+                if not matches_labels(selector, pod.metadata.labels):
                     continue
                 if pod.metadata.name in budget.status.disrupted_pods:
                     continue
