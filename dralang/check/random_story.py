@@ -22,6 +22,8 @@ PARAMETERS: Final[Mapping[str, int]] = {"nodes": 2, "devices": 4, "pods": 6, "ev
 _MOST: Final = 50
 _DRIVERS: Final = ("a.example.com", "b.example.com")
 _HORIZON: Final = 60
+_PARTS: Final = ("parts", "both")
+_SHARED: Final = ("shares", "both")
 
 
 def sizes_of(call: n.Call) -> dict[str, int]:
@@ -85,7 +87,8 @@ class _Author:
         self.lines.append(f"node w-[1..{nodes}]")
         self.drivers = list(_DRIVERS[: self.number(1, 2)])
         for driver in self.drivers:
-            kind = self.one("plain", "parts", "shares")
+            # "both": partitions that several claims share.
+            kind = self.one("plain", "parts", "shares", "both")
             self.features.add(kind)
             for node in range(1, nodes + 1):
                 self._slices(driver, kind, node)
@@ -104,9 +107,9 @@ class _Author:
         short = _short(driver)
         # Both drivers call their pools after the node, and their devices alike.
         head = f"driver: {driver}; nodeName: w-{node}"
-        pool = f"pool {{ name: w-{node}, generation: 1, resourceSliceCount: {2 if kind == 'parts' else 1} }}"
+        pool = f"pool {{ name: w-{node}, generation: 1, resourceSliceCount: {2 if kind in _PARTS else 1} }}"
         total = self.number(1, 4)
-        if kind == "parts":
+        if kind in _PARTS:
             self.lines.append(f"slice {short}-{node}-card {{ {head}; {pool}; counters card {{ units: {total} }} }}")
         devices = [self._device(kind, number, total) for number in range(count)]
         self.devices += [f"{driver}/w-{node}/d-{number}" for number in range(count)]
@@ -114,10 +117,12 @@ class _Author:
 
     def _device(self, kind: str, number: int, total: int) -> str:
         parts = [f"attributes {{ numa: {self.number(0, 1)}, index: {number} }}"]
-        if kind == "parts":
+        if kind in _PARTS:
             parts.append(f"consumes card {{ units: {self.number(1, total)} }}")
-        elif kind == "shares":
-            parts += ["allowMultipleAllocations: true", f"capacity {{ room: {self.number(1, 4)} }}"]
+        if kind in _SHARED:
+            parts.append("allowMultipleAllocations: true")
+            if self.number(0, 3) < 3:
+                parts.append(f"capacity {{ room: {self.number(1, 4)} }}")
         if self.number(0, 5) == 5:
             parts.append("taint broken:NoSchedule")
         return f"device d-{number} {{ {'; '.join(parts)} }}"
@@ -148,7 +153,7 @@ class _Author:
         if self.number(0, 3) == 3:
             text += f' where `device.attributes["{driver}"].numa == {self.number(0, 1)}`'
         inside = []
-        if "shares" in self.features and self.maybe():
+        if self.features.intersection(_SHARED) and self.maybe():
             inside.append(f"capacity: {{ requests: {{ room: {self.number(1, 3)} }} }}")
         if self.number(0, 3) == 3:
             inside.append("tolerate broken")
