@@ -139,11 +139,16 @@ class Story:
         now = nominations.all()
         for uid, (before, victims) in self.waiting.items():
             held = now.get(uid)
-            if held is not None and held.node != before and not self.restarted:
+            if held is not None and held.node != before and not (self.restarted or self.shares(uid)):
                 left = victims & set(nominations.victims_on(before))
                 assert not left, "preempted again although the first victims' claims are not free yet"
         self.waiting = {uid: (held.node, frozenset(nominations.victims_on(held.node))) for uid, held in now.items()}
         self.restarted = False
+
+    def shares(self, uid):
+        """Whether a pod names a shared claim: where another user has it allocated is where the pod has to go."""
+        found = next((each for each in self.simulation.pods() if each.metadata.uid == uid), None)
+        return found is not None and any(each.name.startswith("common") for each in found.spec.resource_claims)
 
     def end(self):
         self.resume()
