@@ -228,7 +228,13 @@ class SchedulingAlgorithm:
             return None if status.is_success else status
 
         start = self._next_start % len(nodes)
-        walked = verdicts.walk(start, self._nodes_to_find(len(nodes)), judge, self._nominator.nodes())
+        passing = self._nominator.nodes()
+        alone = not passing and not diagnosis.statuses.own
+        if alone and verdicts.failure is not None:
+            diagnosis.statuses = verdicts.failure
+            diagnosis.rejectors |= verdicts.failure.plugins
+            return []
+        walked = verdicts.walk(start, self._nodes_to_find(len(nodes)), judge, passing)
         if isinstance(walked, Status):
             return walked
         fitting, refused = walked
@@ -238,6 +244,8 @@ class SchedulingAlgorithm:
             own = {nodes[position].name: statuses[position] for position in refused}
             diagnosis.statuses.own.update(own)
             diagnosis.rejectors |= {status.plugin for status in own.values()}
+            if alone:
+                verdicts.remember_failure(diagnosis.statuses)
             return []
         best = fitting[0] if len(fitting) == 1 else self._best_remembered(state, info, verdicts, fitting)
         # The plugins note for the chosen node what they would do there.

@@ -237,13 +237,33 @@ class Plugin:
 
 
 class NodeStatuses:
-    """Why each node was rejected; nodes without an own status share one."""
+    """Why each node was rejected; nodes without an own status share one.
 
-    __slots__ = ("absent", "own")
+    Attributes:
+        own: by name of the node.
+        absent: that of all others.
+        plugins: who rejected, once it was counted.
+    """
+
+    __slots__ = ("_codes", "_reasons", "absent", "own", "plugins")
 
     def __init__(self) -> None:
         self.own: dict[str, Status] = {}
         self.absent = Status(Code.UNRESOLVABLE)
+        self.plugins: frozenset[str] = frozenset()
+        self._codes: frozenset[Code] | None = None
+        self._reasons: Counter[tuple[str, ...]] | None = None
+
+    def count(self) -> None:
+        """Count once and for all; nothing may be added afterwards."""
+        self._reasons = Counter([status.reasons for status in self.own.values()])
+        self._codes = frozenset([status.code for status in self.own.values()])
+        self.plugins = frozenset([status.plugin for status in self.own.values()])
+
+    def reasons(self) -> Counter[tuple[str, ...]]:
+        """How many nodes with an own status said what."""
+        # Most nodes say the same: what they say is taken apart once.
+        return self._reasons or Counter([status.reasons for status in self.own.values()])
 
     def of(self, node: str) -> Status:
         """The status of a node."""
@@ -251,6 +271,8 @@ class NodeStatuses:
 
     def any_is(self, code: Code) -> bool:
         """Whether some node can have a status of this kind."""
+        if self._codes is not None:
+            return code in self._codes or self.absent.code is code
         return self.absent.code is code or any(status.code is code for status in self.own.values())
 
 
@@ -292,8 +314,7 @@ class Diagnosis:
 def count_reasons(statuses: NodeStatuses, node_count: int) -> str:
     """How many nodes gave each reason, as text sorted by count and reason as one string."""
     counts: dict[str, int] = {}
-    # Most nodes say the same: what they say is taken apart once.
-    for reasons, times in Counter([status.reasons for status in statuses.own.values()]).items():
+    for reasons, times in statuses.reasons().items():
         for reason in reasons:
             counts[reason] = counts.get(reason, 0) + times
     others = node_count - len(statuses.own)

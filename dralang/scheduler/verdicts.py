@@ -9,7 +9,7 @@ Source: the idea is upstream's pod signature (OpportunisticBatching), taken furt
 
 from collections.abc import Callable, Hashable, Iterable
 
-from dralang.scheduler.framework import CycleState, Status
+from dralang.scheduler.framework import CycleState, NodeStatuses, Status
 from dralang.scheduler.node_info import NodeInfo
 
 UNKNOWN, REFUSED, FITS = 0, 1, 2
@@ -23,9 +23,10 @@ class Verdicts:
         verdicts: by position in `nodes`.
         statuses: the refusals, by position.
         scores: the node-local scores where they were computed, by position.
+        failure: why no node fits, if none does and nothing happened since that was found.
     """
 
-    __slots__ = ("kept", "nodes", "positions", "scores", "statuses", "verdicts")
+    __slots__ = ("failure", "kept", "nodes", "positions", "scores", "statuses", "verdicts")
 
     def __init__(self, nodes: list[NodeInfo], kept: CycleState) -> None:
         self.nodes = nodes
@@ -35,11 +36,13 @@ class Verdicts:
         self.verdicts = bytearray(len(nodes))
         self.statuses: dict[int, Status] = {}
         self.scores: list[int | None] = [None] * len(nodes)
+        self.failure: NodeStatuses | None = None
 
     def forget(self, node: str) -> None:
         """Something happened to a node."""
         position = self.positions.get(node)
         if position is not None:
+            self.failure = None
             self.verdicts[position] = UNKNOWN
             self.scores[position] = None
 
@@ -61,6 +64,7 @@ class Verdicts:
         verdicts, nodes = self.verdicts, self.nodes
         if not passing and UNKNOWN not in verdicts:
             return self._known(start, wanted)
+        self.failure = None
         fitting: list[int] = []
         refused: list[int] = []
         changing = {self.positions[name] for name in passing if name in self.positions}
@@ -99,6 +103,13 @@ class Verdicts:
             else:
                 refused.append(position)
         return fitting, refused
+
+
+    def remember_failure(self, statuses: NodeStatuses) -> None:
+        """No node fits, for these reasons; kept if every verdict is known."""
+        if UNKNOWN not in self.verdicts:
+            statuses.count()
+            self.failure = statuses
 
 
 class VerdictCache:
