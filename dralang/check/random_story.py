@@ -124,7 +124,7 @@ class _Author:
             if self.number(0, 3) < 3:
                 parts.append(f"capacity {{ room: {self.number(1, 4)} }}")
         if self.number(0, 5) == 5:
-            parts.append("taint broken:NoSchedule")
+            parts.append(f"taint broken:{self.one('NoSchedule', 'None')}")
         return f"device d-{number} {{ {'; '.join(parts)} }}"
 
     # ---- claims -----------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ class _Author:
                 case 2:
                     self._at("restart scheduler")
                 case 3:
-                    effect = self.one("NoSchedule", "NoExecute")
+                    effect = self.one("NoSchedule", "NoExecute", "None")
                     self._at(f"taint device {self.one(*self.devices)} with broken:{effect}")
                 case 4:
                     self._at("cordon w-1")

@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from dralang.check.analysis import Analyzer
+from dralang.check.analysis import Analysis, Analyzer
 from dralang.fuzz import campaign, example, explore
 from dralang.fuzz.campaign import Campaign, Plan, Target
 from dralang.fuzz.explore import Explorer, seed_of
@@ -54,6 +55,7 @@ class Ears:
 
 def targets(path):
     analysis = Analyzer().path(path)
+    assert isinstance(analysis, Analysis)
     assert not analysis.has_errors, analysis.diagnostics
     return [Target(path, scenario) for scenario in analysis.scenarios if scenario.template is not None]
 
@@ -78,7 +80,7 @@ def test_the_number_of_workers_changes_nothing(spec):
 
 def test_a_lost_worker_loses_no_example(spec, monkeypatch):
     alone = found(spec, seed=5, max_examples=55)
-    lost = []
+    lost: list[int] = []
     result = campaign._Pool.result
 
     def losing(pool, task, future):
@@ -148,18 +150,12 @@ def test_gates_that_change_nothing_and_a_quirk_that_does(project):
 
 def test_a_story_that_takes_another_course_the_second_time_is_found(spec, monkeypatch):
     scenario = targets(spec)[0].scenario
-    calls = []
+    calls: list[int] = []
 
     def moody(played_story, *rest):
         played = real(played_story, *rest)
         calls.append(1)
-        return (
-            played
-            if len(calls) % 2
-            else type(played)(
-                *[getattr(played, name) if name != "trace" else played.trace[:-1] for name in played.__struct_fields__]
-            )
-        )
+        return played if len(calls) % 2 else replace(played, trace=played.trace[:-1])
 
     real = example.play
     monkeypatch.setattr(example, "play", moody)

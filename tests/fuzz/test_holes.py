@@ -191,7 +191,7 @@ def test_whole_stories_are_drawn_go_together_and_hold():
     text = b'fuzz "f" from std.random(nodes: 3, pods: 5) { expect all pods are settled }\n'
     scenario = Analyzer().text(Path("f.dra"), "f.dra", text).scenarios[0]
     workshop = Workshop()
-    reached = set()
+    reached: set[str] = set()
     for seed in range(40):
         example = play_example(scenario, Dice(seed), workshop)
         assert example.diagnostics == ()

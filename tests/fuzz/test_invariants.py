@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -73,11 +74,14 @@ class World:
         analysis = Analyzer().text(Path("s.dra"), "s.dra", CLUSTER.encode())
         assert not analysis.has_errors, analysis.diagnostics
         scenario = analysis.scenarios[0]
-        environment = Workshop().environment(scenario.settings)
+        environment: Any = Workshop().environment(scenario.settings)
         self.simulation = Simulation(environment)
         self.watch = Watch(self.simulation, environment, thorough=True)
-        self.pods = {each.key.name: each.object for each in scenario.declared.values() if each.key.kind == "Pod"}
-        assert self.simulation.load([each.object for each in scenario.initial]) == []
+        self.pods: dict[str, Any] = {
+            each.key.name: each.object for each in scenario.declared.values() if each.key.kind == "Pod"
+        }
+        initial: list[Any] = [each.object for each in scenario.initial]
+        assert self.simulation.load(initial) == []
         self.simulation.advance_to(0)
         self.watch.begin()
 
@@ -92,8 +96,11 @@ class World:
             request=request, driver=driver[device[0]], pool=pool[device[0]], device=device, **more
         )
 
+    def claim(self, name) -> Any:
+        return self.simulation.claim("default", name)
+
     def allocate(self, claim, *results, reserved=()):
-        found = self.simulation.claim("default", claim)
+        found = self.claim(claim)
         devices = DeviceAllocationResult(results=tuple(results))
         users = tuple(
             ResourceClaimConsumerReference(resource="pods", name=name, uid=f"{name}-uid") for name in reserved
@@ -102,18 +109,18 @@ class World:
         self.simulation.store.update_status(replace(found, status=status))
 
     def patch_claim(self, claim, **fields):
-        found = self.simulation.claim("default", claim)
+        found = self.claim(claim)
         # Past the API server, which would refuse most of this.
         self.simulation.store._put(type(found), found, replace(found, status=replace(found.status, **fields)))
 
     def put_silently(self, claim, **fields):
         """So that nobody hears of it, and nobody puts it right."""
-        found = self.simulation.claim("default", claim)
+        found = self.claim(claim)
         changed = replace(found, status=replace(found.status, **fields))
         self.simulation.store._objects[type(found)]["default", claim] = changed
 
     def bind(self, pod, node):
-        found = self.simulation.pod("default", pod)
+        found: Any = self.simulation.pod("default", pod)
         self.simulation.store._put(Pod, found, replace(found, spec=replace(found.spec, node_name=node)))
 
     def broken(self):
@@ -240,7 +247,14 @@ def waits_for_nothing(world):
     world.watch.look_at_rest()
 
 
+def runs_without_its_claim(world):
+    settled(world, "p")
+    world.put_silently("a", allocation=None)
+    world.watch.look_at_rest()
+
+
 BREAKS = {
+    "running-pods-keep-their-claims": (runs_without_its_claim,),
     "no-device-over-allocated": (over_allocated,),
     "no-capacity-below-zero": (over_consumed, consumed_less_than_nothing),
     "no-counter-below-zero": (overdrawn,),
@@ -261,12 +275,13 @@ BREAKS = {
     "who-waits-has-to": (waits_for_nothing,),
 }
 CASES = [(name, story) for name, stories in BREAKS.items() for story in stories]
-# Shown by tests of their own: below, in test_campaign.py, and in the tests of KEP-5690.
+# Shown by tests of their own: below, in test_campaign.py, test_faults.py, and in the tests of KEP-5690.
 ELSEWHERE = {
     "same-input-same-output",
     "every-story-ends",
     "generated-claims-go-with-their-pod",
     "nominations-have-their-node",
+    "refusals-are-right",
     "victims-claims-are-allocated",
     "simulations-leave-no-trace",
 }
@@ -294,7 +309,7 @@ def test_a_generated_claim_that_outlives_its_pod_is_reported():
     world = World()
     settled(world, "lonely")
     owner = SimpleNamespace(controller=True, kind="Pod", name="gone", uid="gone-uid")
-    claim = world.simulation.claim("default", "b")
+    claim = world.claim("b")
     meta = replace(claim.metadata, owner_references=(owner,))
     world.simulation.store._objects[type(claim)]["default", "b"] = replace(claim, metadata=meta)
     world.watch.look_at_rest()

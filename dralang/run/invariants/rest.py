@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from dralang.allocator.state import AllocatedState
 from dralang.api.workloads import PodGroup
+from dralang.cluster.podclaims import used_claim_names
 from dralang.run.invariants.world import World
 from dralang.run.simulation import Simulation
 from dralang.run.waiting import waiting
@@ -59,6 +60,21 @@ def reservations_of_the_living(simulation: Simulation, world: World) -> Iterator
         for user in claim.status.reserved_for:
             if user.uid not in alive and user.resource in ("pods", "podgroups"):
                 yield f"{claim.metadata.name} is reserved for {user.name}, which is gone or has ended"
+
+
+def running_pods_keep_their_claims(simulation: Simulation, world: World) -> Iterator[str]:
+    """Every claim of a pod that runs is allocated and reserved for it."""
+    for pod in simulation.pods():
+        if pod.status.phase != "Running" or pod.metadata.deletion_timestamp is not None:
+            continue
+        for name in used_claim_names(pod):
+            claim = simulation.claim(pod.metadata.namespace, name)
+            if claim is None or claim.status.allocation is None:
+                yield f"{pod.metadata.name} runs and its claim {name} is not allocated"
+            elif not any(
+                user.uid == pod.metadata.uid or user.resource == "podgroups" for user in claim.status.reserved_for
+            ):
+                yield f"{pod.metadata.name} runs and its claim {name} is not reserved for it"
 
 
 def unused_claims_are_free(simulation: Simulation, world: World) -> Iterator[str]:

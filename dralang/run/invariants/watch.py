@@ -9,7 +9,7 @@ from dralang.api.allocation import AllocationResult
 from dralang.api.pods import Pod
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.cluster.podclaims import used_claim_names
-from dralang.run.invariants import allocations, nominations, rest
+from dralang.run.invariants import allocations, feasible, nominations, rest
 from dralang.run.invariants.world import Violation, World
 from dralang.run.simulation import Environment, Simulation
 
@@ -110,10 +110,11 @@ AT_REST: Final[tuple[AtRest, ...]] = (
     rest.memory_is_what_is_written,
     rest.pods_where_the_scheduler_thinks,
     rest.reservations_of_the_living,
+    rest.running_pods_keep_their_claims,
     rest.unused_claims_are_free,
     rest.generated_claims_go_with_their_pod,
 )
-THOROUGH: Final[tuple[AtRest, ...]] = (rest.who_waits_has_to,)
+THOROUGH: Final[tuple[AtRest, ...]] = (rest.who_waits_has_to, feasible.refusals_are_right)
 """Looked at in fuzzes only: they ask every node once more."""
 
 
