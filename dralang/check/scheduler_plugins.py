@@ -24,6 +24,7 @@ MODELLED: Final = (
     "NodeAffinity",
     "NodePorts",
     "NodeResourcesFit",
+    "PodTopologySpread",
     "InterPodAffinity",
     "DynamicResources",
     "DefaultPreemption",
@@ -68,7 +69,14 @@ POINTS: Final = (
 )  # fmt: skip
 
 IMPLEMENTED: Final[Mapping[str, tuple[str, ...]]] = {
-    "preFilter": ("NodeAffinity", "NodePorts", "NodeResourcesFit", "InterPodAffinity", "DynamicResources"),
+    "preFilter": (
+        "NodeAffinity",
+        "NodePorts",
+        "NodeResourcesFit",
+        "PodTopologySpread",
+        "InterPodAffinity",
+        "DynamicResources",
+    ),
     "filter": (
         "NodeName",
         "NodeUnschedulable",
@@ -76,6 +84,7 @@ IMPLEMENTED: Final[Mapping[str, tuple[str, ...]]] = {
         "NodeAffinity",
         "NodePorts",
         "NodeResourcesFit",
+        "PodTopologySpread",
         "InterPodAffinity",
         "DynamicResources",
     ),

@@ -13,6 +13,7 @@ class EventKind(Enum):
     """The kinds of change that plugins can ask to be told about."""
 
     NODE_ADDED = "NodeAdd"
+    NODE_DELETED = "NodeDelete"
     NODE_UPDATED = "NodeUpdate"
     ASSIGNED_POD_ADDED = "AssignedPodAdd"
     ASSIGNED_POD_UPDATED = "AssignedPodUpdate"

@@ -112,7 +112,7 @@ class TaintToleration(Plugin):
     def filter(self, state: CycleState, info: PodInfo, node: NodeInfo) -> Status:
         """Every taint that forbids scheduling is tolerated."""
         taints = node.api.spec.taints
-        if not taints or _first_untolerated(taints, info.pod) is None:
+        if not taints or first_untolerated(taints, info.pod) is None:
             return SUCCESS
         return _TAINTED
 
@@ -133,14 +133,15 @@ class TaintToleration(Plugin):
         if event.kind is EventKind.TARGET_POD_UPDATED:
             return bool(event.old.spec.tolerations != event.new.spec.tolerations)
         if event.kind is EventKind.NODE_ADDED:
-            return _first_untolerated(event.new.spec.taints, info.pod) is None
+            return first_untolerated(event.new.spec.taints, info.pod) is None
         if event.kind is EventKind.NODE_UPDATED and "taints" in event.aspects:
-            before = _first_untolerated(event.old.spec.taints, info.pod)
-            return before is not None and _first_untolerated(event.new.spec.taints, info.pod) is None
+            before = first_untolerated(event.old.spec.taints, info.pod)
+            return before is not None and first_untolerated(event.new.spec.taints, info.pod) is None
         return False
 
 
-def _first_untolerated(taints: Sequence[Taint], pod: Pod) -> Taint | None:
+def first_untolerated(taints: Sequence[Taint], pod: Pod) -> Taint | None:
+    """The first taint that keeps the pod from being scheduled."""
     for taint in taints:
         if taint.effect in ("NoSchedule", "NoExecute") and not tolerates(pod.spec.tolerations, taint):
             return taint

@@ -39,6 +39,7 @@ from dralang.scheduler.queue import QueuedEntity, QueuedPod, QueueSettings, Sche
 from dralang.scheduler.resource_plugins import BalancedAllocation, NodeResourcesFit
 from dralang.scheduler.scheduling_gates import SchedulingGates
 from dralang.scheduler.settings import DEFAULT_SETTINGS, SchedulerSettings
+from dralang.scheduler.topology_spread import PodTopologySpread
 from dralang.scheduler.verdicts import VerdictCache
 
 TERMINAL = ("Succeeded", "Failed")
@@ -150,6 +151,7 @@ class Scheduler:
             NodeAffinity(),
             NodePorts(),
             NodeResourcesFit(self._delegates),
+            PodTopologySpread(),
             InterPodAffinity(self.cache, self._namespace_labels),
             self.dynamic_resources,
             self.preemption,
@@ -228,6 +230,7 @@ class Scheduler:
         old, new = event.old, event.new
         if new is None:
             self.cache.remove_node(old.metadata.name)
+            self.queue.move(ClusterEvent(EventKind.NODE_DELETED, old, None))
             return
         self.cache.set_node(new)
         if old is None:

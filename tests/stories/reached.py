@@ -96,6 +96,7 @@ RARE = {
     "binding: too late",
     "claim in deletion",
     "crash in upstream",
+    "group: other member failed",
     "leftover claim deleted",
     "leftover claim for extended resources",
     "preemption: claims not free",

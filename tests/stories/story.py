@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from builders import pod
 from msgspec.structs import replace
 from stories.world import EXTENDED, GPU, NEITHER, NET, Draw, World, draw_world
 
@@ -140,7 +141,7 @@ class Story:
         if "friends" in themes:
             steps += [self._relabel] * 2
         if "priorities" in themes:
-            steps += [self._create] * 4
+            steps += [self._create] * 4 + [self._outrank] * 4
         if "budgets" in themes:
             steps += [self._budget]
         if "pool-status" in themes:
@@ -156,6 +157,27 @@ class Story:
     def _create(self) -> None:
         self._pods += 1
         self.simulation.create(self._pod(f"p{self._pods}"))
+
+    def _outrank(self) -> None:
+        """A more important pod comes, and more happens while its victims are told and end."""
+        simulation, draw = self.simulation, self.draw
+        for _ in range(draw.number(2, 6)):
+            self._pods += 1
+            simulation.create(
+                pod(f"p{self._pods}", requests={"cpu": "1"}, grace=30, priority_class_name=draw.pick(["low", "never"]))
+            )
+        simulation.advance_to(simulation.now)
+        self._pods += 1
+        simulation.create(
+            pod(f"p{self._pods}", requests={"cpu": draw.pick(["1", "2"])}, priority_class_name="high", grace=30)
+        )
+        for _ in range(draw.number(2, 8)):
+            if simulation.events.next_time() == simulation.now:
+                simulation.step()
+        draw.pick([self._delete, self._cordon, self._finish])()
+        simulation.advance_to(simulation.now + 1_500)
+        draw.pick([self._delete, self._cordon, self._finish])()
+        simulation.advance_to(simulation.now + 2_500)
 
     def _pod(self, name: str, **spec: Any) -> Pod:
         draw, themes = self.draw, self.world.themes
@@ -186,7 +208,7 @@ class Story:
         )
         container = Container(name="main", image="app", resources=resources, ports=ports)
         claims = tuple(entries) + spec.pop("resource_claims", ())
-        grace = draw.pick([0, 2, 5] if "priorities" in themes else [0, 0, 2])
+        grace = draw.pick([0, 5, 30] if "priorities" in themes else [0, 0, 2])
         return Pod(
             metadata=ObjectMeta(name=name, namespace="default", labels=labels),
             spec=PodSpec(
@@ -258,15 +280,15 @@ class Story:
 
     def _relabel(self) -> None:
         if name := self._some_pod():
-            pod = self.simulation.pod("default", name)
-            assert pod is not None
+            found = self.simulation.pod("default", name)
+            assert found is not None
             labels = {"app": self.draw.pick("xy"), "moved": "yes"}
-            self.simulation.update(replace(pod, metadata=replace(pod.metadata, labels=labels)))
+            self.simulation.update(replace(found, metadata=replace(found.metadata, labels=labels)))
 
     def _open_gate(self) -> None:
-        for pod in self.simulation.pods():
-            if pod.spec.scheduling_gates:
-                self.simulation.update(replace(pod, spec=replace(pod.spec, scheduling_gates=())))
+        for each in self.simulation.pods():
+            if each.spec.scheduling_gates:
+                self.simulation.update(replace(each, spec=replace(each.spec, scheduling_gates=())))
                 return
 
     def _budget(self) -> None:

@@ -133,6 +133,8 @@ def draw_world(draw: Draw) -> World:
         chosen.append("priorities")
     if "claim-preemption" in possible and draw.chance(40):
         chosen += ["claim-preemption", "priorities"]
+    if "group-claims" in possible and draw.chance(12):
+        chosen += ["groups", "group-claims"]
     themes = frozenset(chosen)
     maker = _Maker(draw, version, themes)
     count = draw.number(1, 3)
@@ -228,7 +230,7 @@ class _Maker:
         """Devices of a second driver that several nodes reach, with the names of those of the first node."""
         draw = self.draw
         devices = tuple(Device(name=f"d{index}") for index in range(draw.number(1, 2)))
-        apart = "partitions" in self.themes and draw.chance(70)
+        apart = "partitions" in self.themes and draw.chance(90)
         if apart:
             devices = tuple(replace(each, node_name=draw.pick(["n0", "n1"])) for each in devices)
         pool = ResourcePool(name="n0", generation=1, resource_slice_count=1)
