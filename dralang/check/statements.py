@@ -279,17 +279,12 @@ class Elaborator:
             # Which one is known when the fuzz is drawn; outside of one this reports the hole.
             self.converter.fill(ref.name, bindings)
             return ref
-        if isinstance(ref.name, n.AnyOf):
-            # Every choice must exist, and counts as used.
-            for choice in ref.name.items.items:
-                if isinstance(choice, n.Word):
-                    self.scope.resolve(n.Ref(choice.span, "", choice), bindings, KIND_ORDER)
+        # Every choice must exist, and counts as used.
+        for choice in ref.name.items.items:
+            if isinstance(choice, n.Word):
+                self.scope.resolve(n.Ref(choice.span, "", choice), bindings, KIND_ORDER)
         value = self.converter.fill(ref.name, bindings)
-        return (
-            n.Ref(ref.span, "" if isinstance(ref.name, n.AnyOf) else ref.kind, value)
-            if isinstance(value, n.Word)
-            else ref
-        )
+        return n.Ref(ref.span, "", value) if isinstance(value, n.Word) else ref
 
     def _act(self, node: n.ObjectsAction, bindings: Bindings) -> None:
         kinds = _ACTION_KINDS[node.keyword]

@@ -156,7 +156,7 @@ def test_no_color_and_dumb_terminals(project: Project):
             return True
 
     def has_color(mode: str, **env: str) -> bool:
-        return Console(None, Terminal(), None, env).has_color(mode)  # type: ignore[arg-type]  # only asked if it is a terminal
+        return Console(None, Terminal(), None, env).has_color(mode)
 
     assert has_color("auto")
     assert not has_color("auto", NO_COLOR="1")

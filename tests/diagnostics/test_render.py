@@ -20,7 +20,7 @@ def span_of(source: SourceFile, text: str) -> Span:
 
 
 def shown(source: SourceFile, text: str, **fields: object) -> str:
-    item = Diagnostic(code="DRA0110", message="message", span=span_of(source, text), **fields)  # type: ignore[arg-type]
+    item = Diagnostic(code="DRA0110", message="message", span=span_of(source, text), **fields)
     return render_text([item], color=False, width=80)
 
 

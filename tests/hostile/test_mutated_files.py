@@ -96,7 +96,8 @@ def numbers(rng: random.Random, data: bytes) -> bytes:
 
 
 def encoded(rng: random.Random, data: bytes) -> bytes:
-    return data.decode("utf-8", "replace").encode(rng.choice(["utf-16", "utf-16-le", "utf-32", "utf-7", "utf-8-sig", "cp037"]), "replace")
+    encoding = rng.choice(["utf-16", "utf-16-le", "utf-32", "utf-7", "utf-8-sig", "cp037"])
+    return data.decode("utf-8", "replace").encode(encoding, "replace")
 
 
 def lines(rng: random.Random, data: bytes) -> bytes:

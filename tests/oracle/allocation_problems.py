@@ -144,7 +144,7 @@ def _tight_claim(choose: Chooser, number: int, *, shared: bool) -> Json:
             result["capacity"] = {"requests": {"mem": choose.pick(("1", "2"))}}
         return result
 
-    requests = []
+    requests: list[Json] = []
     for index in range(choose.number(1, 4)):
         if choose.chance(30):
             alternatives = [{"name": f"s{inner}", **wish()} for inner in range(choose.number(2, 3))]

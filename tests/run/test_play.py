@@ -85,7 +85,8 @@ PASSING = {
     ),
     "settle waits for ordinary deletions": "create big\ndelete big\nexpect big is gone",
     "settle never passes the next at": (
-        "create big\nat 5s delete big\nexpect big is terminating\nat 6s expect big is terminating\nat 1m expect big is gone"
+        "create big\nat 5s delete big\nexpect big is terminating\nat 6s expect big is terminating\n"
+        "at 1m expect big is gone"
     ),
     "after counts from the statement before": (
         "at 10s create big\nafter 5s delete big\nafter 29s expect big is terminating\nafter 1s expect big is gone"
@@ -141,7 +142,8 @@ PASSING = {
         "repeat 3 as i {\n create pod p-${i} like plain\n}\nexpect p-1, p-2, p-3 run\nexpect all of p-* run"
     ),
     "like takes over what the body does not say": (
-        'create pod d like a { labels { app: web } }\nexpect d runs with gpu-0\nexpect `pods["d"].metadata.labels["app"] == "web"`'
+        "create pod d like a { labels { app: web } }\nexpect d runs with gpu-0\n"
+        'expect `pods["d"].metadata.labels["app"] == "web"`'
     ),
     "CEL over objects": (
         'create a\nexpect `claims.size() == 2`\nexpect `pods["a"].status.phase == "Running"`\n'
@@ -154,15 +156,19 @@ PASSING = {
     "a witness that came true in between": "witness big is terminating\ncreate big\ndelete big\nexpect big is gone",
     "all pods are settled": "create a, b, c\nexpect all pods are settled",
     "a paused controller makes no claims": (
-        "pause resourceclaim-controller\ncreate a\nexpect a is pending\nat 10s resume resourceclaim-controller\nexpect a runs"
+        "pause resourceclaim-controller\ncreate a\nexpect a is pending\nat 10s resume resourceclaim-controller\n"
+        "expect a runs"
     ),
     "a restarted scheduler forgets nothing that is stored": "create a\nrestart scheduler\ncreate b\nexpect a, b run",
     "a delayed controller": (
         "delay resourceclaim-controller by 5s\ncreate a\nat 4s expect a is pending\nat 6s expect a runs"
     ),
-    "a created object other than a pod": 'delete class gpu\ncreate a\nexpect a is pending because "device class gpu does not exist"',
+    "a created object other than a pod": (
+        'delete class gpu\ncreate a\nexpect a is pending because "device class gpu does not exist"'
+    ),
     "a declaration inside exists from its line on": (
-        "node worker-2\nslice more { driver: gpu.example.com; nodeName: worker-2; device gpu-9 }\ncreate a, b, c\nexpect a, b, c run"
+        "node worker-2\nslice more { driver: gpu.example.com; nodeName: worker-2; device gpu-9 }\n"
+        "create a, b, c\nexpect a, b, c run"
     ),
 }
 
@@ -280,7 +286,8 @@ def test_gates_of_a_scenario_win_over_those_of_the_file():
     text = (
         "kubernetes 1.37\ngates { DRADeviceTaints: true }\n"
         + CLUSTER.replace("device gpu-[0..1] {", "device gpu-[0..1] {\n taint k=v:NoSchedule\n")
-        + '\nscenario "on" { create a; expect a is pending }\nscenario "off" { gates { DRADeviceTaints: false, DRADeviceTaintRules: false }; create a; expect a runs }\n'
+        + '\nscenario "on" { create a; expect a is pending }\n'
+        'scenario "off" { gates { DRADeviceTaints: false, DRADeviceTaintRules: false }; create a; expect a runs }\n'
     )
     analysis = Analyzer().text(Path("s.dra"), "s.dra", text.encode())
     workshop = Workshop()
