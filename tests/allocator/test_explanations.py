@@ -177,7 +177,8 @@ def test_removing_the_named_obstacles_makes_the_device_selectable(name):
             assert obstacle not in removed, f"{obstacle} is still there"
             assert len(removed) < 6
             removed.append(obstacle)
-            remove(attempt, *place, obstacle)
+            claim, request, device = place
+            remove(attempt, claim, request, device, obstacle)
 
 
 @pytest.mark.parametrize("name", UNALLOCATABLE)
