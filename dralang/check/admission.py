@@ -7,7 +7,7 @@ the nodes that there are) is known when a scenario runs.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct, structs
@@ -30,7 +30,7 @@ from dralang.scenario.model import Declared, Settings
 
 REMARK: Final = "DRA0312"
 _OF_SERVER: Final = (
-    "uid", "creation_timestamp", "deletion_timestamp", "deletion_grace_period_seconds", "owner_references", "finalizers",
+    "uid", "creation_timestamp", "deletion_timestamp", "deletion_grace_period_seconds",
 )  # fmt: skip
 _NOW: Final = "1970-01-01T00:00:00Z"
 _FIELD: Final = re.compile(r"((?:spec|status|metadata)[^ :]*): (.*)", re.DOTALL)
