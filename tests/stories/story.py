@@ -76,6 +76,8 @@ class Story:
         self._restart_at = self.draw.number(1, 60) if self.draw.chance(50) else 0
         self._restarted = self.draw.pick(self._components())
         self._events = 0
+        self.late_components: set[str] = set()
+        """Who was ever stopped or slowed down."""
         self.restarts: Counter[str] = Counter()
         self.watchers: list[Callable[[Simulation], None]] = []
         """Called after every event."""
@@ -474,6 +476,7 @@ class Story:
         self.punctual = False
         component = self.draw.pick(self._components())
         self._paused.add(component)
+        self.late_components.add(component)
         self.simulation.pause(component)
 
     def _resume(self) -> None:
@@ -483,7 +486,9 @@ class Story:
 
     def _delay(self) -> None:
         self.punctual = False
-        self.simulation.delay(self.draw.pick(self._components()), self.draw.pick([0, 0, 1, 1_500]))
+        component = self.draw.pick(self._components())
+        self.late_components.add(component)
+        self.simulation.delay(component, self.draw.pick([0, 0, 1, 1_500]))
 
     def _fail_next(self) -> None:
         self.punctual = False
