@@ -191,13 +191,14 @@ class Reached:
 
             return ask
 
-        SchedulingQueue.move, SchedulingQueue._consider = moving, considering  # type: ignore[method-assign]
+        queues: Any = SchedulingQueue
+        queues.move, queues._consider = moving, considering
         for plugin, asked in gates.items():
             plugin.pre_enqueue = asking(asked)  # type: ignore[method-assign]
         try:
             yield
         finally:
-            SchedulingQueue.move, SchedulingQueue._consider = move, consider  # type: ignore[method-assign]
+            queues.move, queues._consider = move, consider
             for plugin, asked in gates.items():
                 plugin.pre_enqueue = asked  # type: ignore[method-assign]
 

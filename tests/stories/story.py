@@ -247,7 +247,7 @@ class Story:
         if draw.chance(30):
             names = tuple(draw.some(["n0", "n1", "n2"], draw.number(1, 2)))
             field = NodeSelectorRequirement(key="metadata.name", operator="In", values=names[:1])
-            fields = (field,)
+            fields: tuple[NodeSelectorRequirement, ...] = (field,)
             if draw.chance(25):
                 fields = (field, NodeSelectorRequirement(key="metadata.name", operator="In", values=("n9",)))
             required = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=fields),))
