@@ -131,7 +131,7 @@ class Story:
         steps += [self._cordon, self._restart, self._pause, self._resume, self._delay, self._fail_next]
         steps += [self._change_slice, self._delete_claim]
         if themes & {"rules", "taints"}:
-            steps += [self._rule] * (3 if "rules" in themes else 0) + [self._taint_device] * 2
+            steps += [self._rule] * (6 if "rules" in themes else 0) + [self._taint_device] * 2
         if "binding" in themes:
             steps += [self._set_conditions] * 5
         if themes & {"groups", "group-claims"}:
@@ -226,7 +226,7 @@ class Story:
         draw = self.draw
         entries: list[PodResourceClaim] = []
         requests: dict[str, str] = {}
-        kind = draw.number(0, 9)
+        kind = draw.number(4 if "node-resources" in self.world.themes else 0, 9)
         if kind <= 4:
             entries.append(PodResourceClaim(name="own", resource_claim_template_name=draw.pick(self.world.templates)))
         if kind in (4, 5, 6):
@@ -378,7 +378,7 @@ class Story:
             pool=draw.pick([None, None, "n0"]),
             device=draw.pick([None, "d0", "d1"]),
         )
-        taint = DeviceTaint(key="t", effect=draw.pick(["NoSchedule", "NoExecute", "NoExecute", "None"]))
+        taint = DeviceTaint(key="t", effect=draw.pick(["NoSchedule", "NoExecute", "NoExecute", "NoExecute", "None"]))
         spec = DeviceTaintRuleSpec(device_selector=None if draw.chance(10) else chosen, taint=taint)
         self.simulation.create(DeviceTaintRule(metadata=ObjectMeta(name=name), spec=spec))
 

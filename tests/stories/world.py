@@ -232,6 +232,7 @@ class _Maker:
         devices = tuple(Device(name=f"d{index}") for index in range(draw.number(1, 2)))
         apart = "partitions" in self.themes and draw.chance(90)
         if apart:
+            devices = tuple(Device(name=f"d{index}") for index in range(3))
             devices = tuple(replace(each, node_name=draw.pick(["n0", "n1"])) for each in devices)
         pool = ResourcePool(name="n0", generation=1, resource_slice_count=1)
         zone = NodeSelectorRequirement(key="zone", operator="In", values=(draw.pick(["a", "b"]),))
@@ -381,7 +382,7 @@ class _Maker:
         if draw.chance(30):
             tests = [f'device.attributes["{GPU}"].?model.orValue("") == "a"', f'device.attributes["{GPU}"].index < 2']
             body["selectors"] = (selector(draw.pick(tests)),)
-        if themes & {"taints", "rules"} and draw.chance(60):
+        if themes & {"taints", "rules"} and draw.chance(90 if "rules" in themes else 60):
             body["tolerations"] = (self.toleration(),)
         if "shares" in themes and draw.chance(70):
             amount = draw.pick(["1", "2", "3", "5"])
@@ -393,6 +394,6 @@ class _Maker:
 
     def toleration(self) -> DeviceToleration:
         draw = self.draw
-        effect = draw.pick(["NoSchedule", "NoExecute", "NoExecute"])
-        seconds = draw.pick([None, 0, 5, 30, 30]) if effect == "NoExecute" else None
+        effect = "NoExecute" if "rules" in self.themes else draw.pick(["NoSchedule", "NoExecute"])
+        seconds = draw.pick([None, 0, 30, 60, 60]) if effect == "NoExecute" else None
         return DeviceToleration(key="t", operator="Exists", effect=effect, toleration_seconds=seconds)
