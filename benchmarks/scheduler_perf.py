@@ -282,6 +282,8 @@ def claim_spec(workload: Workload) -> dict[str, Any]:
         case "first":
             choices = [{"name": "sub-0", "deviceClassName": "no-devices-class"}, {"name": "sub-1", **exactly}]
             return {"devices": {"requests": [{"name": "req-0", "firstAvailable": choices}]}}
+        case _:
+            pass
     if "selector" in workload.params:
         exactly["selectors"] = [{"cel": {"expression": workload.params["selector"]}}]
     devices["requests"] = [

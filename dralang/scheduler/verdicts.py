@@ -87,7 +87,6 @@ class Verdicts:
                 refused.append(position)
         return fitting, refused
 
-
     def _known(self, start: int, wanted: int) -> tuple[list[int], list[int]]:
         """The walk where nothing has to be judged."""
         verdicts, count = self.verdicts, len(self.nodes)
@@ -103,7 +102,6 @@ class Verdicts:
             else:
                 refused.append(position)
         return fitting, refused
-
 
     def remember_failure(self, statuses: NodeStatuses) -> None:
         """No node fits, for these reasons; kept if every verdict is known."""

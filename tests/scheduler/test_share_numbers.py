@@ -1,4 +1,4 @@
-"""The IDs of shares stand for random ones: they never come again, whatever becomes of the scheduler. A fuzz found it."""
+"""IDs of shares stand for random ones: they never come again, whatever becomes of the scheduler. A fuzz found it."""
 
 from pathlib import Path
 
