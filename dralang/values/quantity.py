@@ -361,8 +361,9 @@ def _parse_slowly(sign: int, whole: str, fraction: str, exponent: int, form: For
     elif mantissa and scale <= _SCALE_LIMIT:
         mantissa, scale = mantissa * _power(scale - _NANO), _NANO
     if form == "BinarySI":
-        if mantissa > MAX_INT64 * _power(-scale):
-            mantissa, scale = MAX_INT64, 0
+        # Still above the point means more digits than any limit.
+        if scale > 0 or mantissa > MAX_INT64 * _power(-scale):
+            mantissa, scale = (MAX_INT64 if mantissa else 0), 0
         elif 0 < mantissa < _power(-scale):
             form = "DecimalSI"
     return _make(sign * mantissa, scale, form, big=True)

@@ -88,6 +88,8 @@ DECLARATIONS = {
         podgroup j
         pdb k
         namespace l
+        workload m
+        poolrequest o
         node "odd@name"
         """,
         """
@@ -103,6 +105,8 @@ DECLARATIONS = {
         podgroup j
         pdb k
         namespace l
+        workload m
+        poolrequest o
         node "odd@name"
         """,
     ),

@@ -232,7 +232,8 @@ def test_pytest_collects_scenarios_and_fuzzes(project):
             "-rA",
             *options,
         ]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        # The plugin is loaded by its name alone: an installed dralang registers it too, and twice is once too often.
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         return subprocess.run(command, capture_output=True, text=True, cwd=project.root, env=environment, check=False)
 
     ran = run("a.dra", "--junitxml=junit.xml", "--strict-markers")

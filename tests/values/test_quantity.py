@@ -177,3 +177,17 @@ def test_any_text_is_read_or_refused(text):
     except ValueError as refused:
         outcome = str(refused)
     assert outcome
+
+
+HUGE = {
+    "nines with a binary suffix": ("9" * 9000 + "Gi", "9223372036854775807"),
+    "negative nines with a binary suffix": ("-" + "9" * 9000 + "Ki", "-9223372036854775807"),
+    "zeros with a binary suffix": ("0" * 9000 + "Gi", "0"),
+    "a long fraction with a binary suffix": ("0." + "9" * 9000 + "Mi", "1048576"),
+}
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_thousands_of_digits_meet_the_cap(name):
+    text, want = HUGE[name]
+    assert parse_quantity(text) == parse_quantity(want)
