@@ -36,6 +36,11 @@ def played(body: str, header: str = "") -> Played:
 
 
 PASSING = {
+    "a status that no server would store is no fault of ours": (
+        "set claim shared status: { allocation: { devices: { results: [{ request: gpu, driver: gpu.example.com, "
+        "pool: worker-1, device: gpu-0 }] }, nodeSelector: { nodeSelectorTerms: [{ matchExpressions: "
+        "[{ key: a, operator: Near, values: [b] }] }] } } }\ncreate user-1\nexpect user-1 is pending"
+    ),
     "admin access with the label on the namespace": (
         'namespace ops { labels { resource.kubernetes.io/admin-access: "true" } }\n'
         "claim ops/spy { request gpu: all of gpu { adminAccess: true } }\n"

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 from msgspec.structs import replace
 
 from dralang.allocator.allocate import Attempt
-from dralang.allocator.node_selection import selector_matches
+from dralang.allocator.node_selection import NodeSelectorError, selector_matches
 from dralang.allocator.outcome import Allocated, FatalError, GaveUp, NodeError, Outcome
 from dralang.api.allocation import AllocationResult
 from dralang.api.pods import ContainerExtendedResourceRequest, Pod
@@ -237,9 +237,13 @@ class DynamicResources(Plugin):
             shared = self._shared_mapping(data, info)
             if shared is not None:
                 return shared
-        unavailable = [
-            index for index, claim in enumerate(data.claims) if not self._is_usable(data, index, claim, node)
-        ]
+        try:
+            unavailable = [
+                index for index, claim in enumerate(data.claims) if not self._is_usable(data, index, claim, node)
+            ]
+        except NodeSelectorError as error:
+            # A status that no server would have stored; the scheduler cannot read it either.
+            return Status(Code.ERROR, str(error))
         results: tuple[AllocationResult, ...] = ()
         attempt = self.attempt_for(data, special)
         if attempt is not None:
