@@ -237,13 +237,9 @@ class DynamicResources(Plugin):
             shared = self._shared_mapping(data, info)
             if shared is not None:
                 return shared
-        try:
-            unavailable = [
-                index for index, claim in enumerate(data.claims) if not self._is_usable(data, index, claim, node)
-            ]
-        except NodeSelectorError as error:
-            # A status that no server would have stored; the scheduler cannot read it either.
-            return Status(Code.ERROR, str(error))
+        unavailable = self._unavailable(data, node)
+        if isinstance(unavailable, Status):
+            return unavailable
         results: tuple[AllocationResult, ...] = ()
         attempt = self.attempt_for(data, special)
         if attempt is not None:
@@ -359,6 +355,14 @@ class DynamicResources(Plugin):
         requests, mappings = requests_and_mappings(info.pod, served)
         devices = replace(special.spec.devices, requests=requests)
         return replace(special, spec=replace(special.spec, devices=devices)), mappings
+
+    def _unavailable(self, data: StateData, node: NodeInfo) -> list[int] | Status:
+        """The allocated claims that cannot be used on the node, by index."""
+        try:
+            return [i for i, claim in enumerate(data.claims) if not self._is_usable(data, i, claim, node)]
+        except NodeSelectorError as error:
+            # A status that no server would have stored; the scheduler cannot read it either.
+            return Status(Code.ERROR, str(error))
 
     def _is_usable(self, data: StateData, index: int, claim: ResourceClaim, node: NodeInfo) -> bool:
         """Whether an allocated claim can be used on the node; one that is to be allocated always can."""
