@@ -258,12 +258,7 @@ class DynamicResources(Plugin):
         amounts = self._footprint(data, info, node, results) if self.node_allocatable else ()
         if isinstance(amounts, Status):
             return amounts
-        if unavailable:
-            data.unavailable.update(unavailable)
-            return _REJECTED_BY_NODE
-        if data.inventory is not None or amounts:
-            data.nodes[node.name] = NodeAllocation(results, special, mappings, amounts)
-        return SUCCESS
+        return self._conclude(data, node, unavailable, NodeAllocation(results, special, mappings, amounts))
 
     def _given(
         self, state: CycleState, data: StateData, info: PodInfo, node: NodeInfo, special: ResourceClaim | None
@@ -355,6 +350,16 @@ class DynamicResources(Plugin):
         requests, mappings = requests_and_mappings(info.pod, served)
         devices = replace(special.spec.devices, requests=requests)
         return replace(special, spec=replace(special.spec, devices=devices)), mappings
+
+    @staticmethod
+    def _conclude(data: StateData, node: NodeInfo, unavailable: list[int], found: NodeAllocation) -> Status:
+        """Remember what Filter found out for the node."""
+        if unavailable:
+            data.unavailable.update(unavailable)
+            return _REJECTED_BY_NODE
+        if data.inventory is not None or found.footprint:
+            data.nodes[node.name] = found
+        return SUCCESS
 
     def _unavailable(self, data: StateData, node: NodeInfo) -> list[int] | Status:
         """The allocated claims that cannot be used on the node, by index."""
