@@ -16,6 +16,7 @@ from dralang.syntax import nodes as n
 
 Path = tuple[str | int, ...]
 
+_INDEX = re.compile(r"[0-9]{1,9}\Z")
 _SEGMENT = re.compile(r"\.?([^.\[\]]+)|\[([^\[\]]*)\]")
 
 
@@ -101,7 +102,7 @@ def _walk(
             converter.log.add(problems.wrong_value(f"`{path_word.text}` is no field", path_word.span, way_out))
             return None
         if bracketed:
-            path.append(int(text) if text.isdigit() and schema is not None and schema.shape == "list" else text)
+            path.append(int(text) if _INDEX.match(text) and schema is not None and schema.shape == "list" else text)
             in_collection = False
             continue
         fields: Mapping[str, FieldSchema] = fields_of(here) if here is not None else {}

@@ -23,8 +23,9 @@ from dralang.syntax import nodes as n
 from dralang.values.duration import format_duration, parse_duration
 
 MAX_STATEMENTS: Final = 20_000
+_MOST_TIMES: Final = 10_000
 _NUMBER: Final = re.compile(r"([+-]?\d{1,18})([A-Za-z]*)\Z", re.ASCII)
-_DURATION: Final = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|h|m|s))+\Z", re.ASCII)
+_DURATION: Final = re.compile(r"(?:\d{1,12}(?:\.\d{1,3})?(?:ms|h|m|s)){1,4}\Z", re.ASCII)
 _UNITS: Final = (("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000))
 _PIECE: Final = re.compile(r"\$\$\{|\$\{([^}]*)\}")
 _IDENTIFIER: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[A-Za-z_][A-Za-z0-9_]*')
@@ -173,7 +174,7 @@ class _Story:
     def _repeat(self, node: n.Repeat, numbers: Numbers) -> None:
         count = self.filled(node.count, numbers)
         found = _NUMBER.match(count.text) if isinstance(count, n.Word) else None
-        if found is None or found[2]:
+        if found is None or found[2] or not 0 <= int(found[1]) <= _MOST_TIMES:
             raise UnfillableError(
                 problems.bad_number(f"`{node.count.span.text}` is no number of times", node.count.span)
             )
