@@ -4,6 +4,7 @@ import json
 
 import pytest
 from allocation_problems import problems, random_problem, tight_problem
+from counts import LONG
 from hypothesis import HealthCheck, given, settings
 from real_allocator import Oracle, build, difference, is_available, shrunk
 
@@ -17,7 +18,11 @@ def oracle(tmp_path_factory):
 
 
 @settings(
-    max_examples=500, deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=20_000 if LONG else 500,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 @given(case=problems())
 def test_the_real_allocator_gives_the_same_answer(oracle, case):
