@@ -4,7 +4,7 @@ import json
 
 import pytest
 from allocation_problems import problems, random_problem, tight_problem
-from counts import LONG
+from counts import count
 from hypothesis import HealthCheck, given, settings
 from real_allocator import Oracle, build, difference, is_available, shrunk
 
@@ -18,7 +18,7 @@ def oracle(tmp_path_factory):
 
 
 @settings(
-    max_examples=20_000 if LONG else 500,
+    max_examples=count(1_000, 20_000),
     deadline=None,
     derandomize=True,
     database=None,
