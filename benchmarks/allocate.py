@@ -18,15 +18,15 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "oracle")]
 
-from allocation_problems import random_problem  # noqa: E402
-from real_allocator import Oracle, build, expressions, is_available  # noqa: E402 - the path has to be set first
+from allocation_problems import random_problem
+from real_allocator import Oracle, build, expressions, is_available
 
-from dralang.allocator.allocate import Attempt, allocate  # noqa: E402
-from dralang.allocator.inventory import Inventory  # noqa: E402
-from dralang.allocator.outcome import Allocated  # noqa: E402
-from dralang.allocator.profiles import allocator_profile  # noqa: E402
-from dralang.allocator.replay import CaseObjects  # noqa: E402
-from dralang.allocator.state import AllocatedState  # noqa: E402
+from dralang.allocator.allocate import Attempt, allocate
+from dralang.allocator.inventory import Inventory
+from dralang.allocator.outcome import Allocated
+from dralang.allocator.profiles import allocator_profile
+from dralang.allocator.replay import CaseObjects
+from dralang.allocator.state import AllocatedState
 
 Json = dict[str, Any]
 ROUNDS = 5

@@ -21,15 +21,15 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT)]
 
-import celpy  # noqa: E402 - the path has to be set first
+import celpy
 
-from dralang.api.expressions import PreparedDevice  # noqa: E402
-from dralang.api.resourceslice import Device, DeviceAttribute, DeviceCapacity  # noqa: E402
-from dralang.cel.environment import Environment  # noqa: E402
-from dralang.cel.expressions import CelExpressions  # noqa: E402
-from dralang.cel.reference import ReferenceExpressions  # noqa: E402
-from dralang.cel.replay import device_of  # noqa: E402
-from dralang.values.quantity import parse_quantity  # noqa: E402
+from dralang.api.expressions import PreparedDevice
+from dralang.api.resourceslice import Device, DeviceAttribute, DeviceCapacity
+from dralang.cel.environment import Environment
+from dralang.cel.expressions import CelExpressions
+from dralang.cel.reference import ReferenceExpressions
+from dralang.cel.replay import device_of
+from dralang.values.quantity import parse_quantity
 
 CASES = ROOT / "tests" / "conformance" / "cel-manifests.jsonl.gz"
 ROUNDS = 7

@@ -93,9 +93,9 @@ class ScenarioItem(pytest.Item):
             played = play(self.scenario, workshop)
         else:
             # Hypothesis takes longer to import than most suites take to run.
-            from hypothesis import settings  # noqa: PLC0415
+            from hypothesis import settings  # noqa: PLC0415 - only fuzzes need it
 
-            from dralang.fuzz.tested import play_fuzz  # noqa: PLC0415
+            from dralang.fuzz.tested import play_fuzz  # noqa: PLC0415 - see above
 
             played = play_fuzz(self.scenario, workshop, seed=self._seed(), examples=settings().max_examples)
         # `xfail` is pytest's to judge: here it counts whether everything held.

@@ -6,6 +6,7 @@ the conflict is gone are to blame, and the choice that could be made then says h
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -19,6 +20,9 @@ from dralang.allocator.results import Pick
 from dralang.allocator.search import BudgetError, Search
 from dralang.allocator.state import AllocatedState
 from dralang.api.resourceclaim import ResourceClaim
+
+_Amounts = dict[tuple[str, str, str, str], int]
+"""Nano-units by driver, pool, the set or device, and the name of the counter or capacity."""
 
 
 class _WithoutMarks(AttemptState):
@@ -146,9 +150,26 @@ def _devices(names: tuple[str, ...], attempt: AttemptState, picks: Sequence[Pick
     return Conflict(kind="devices", requests=names, text=text, shortages=shortages)
 
 
+def _lacking(
+    kind: Literal["counter", "capacity"], owner: str, needs: _Amounts, free: _Amounts
+) -> tuple[tuple[Shortage, ...], str]:
+    """What is needed beyond what is free: as data, and said."""
+    shortages = []
+    said = []
+    for key, amount in needs.items():
+        if amount <= free[key]:
+            continue
+        driver, pool, where, name = key
+        needed, left = shown_amount(amount), shown_amount(free[key])
+        shortages.append(Shortage(kind=kind, driver=driver, pool=pool, where=where, name=name, needs=needed, free=left))
+        short = shown_amount(needed.nano - left.nano)
+        said.append(f"{kind} `{name}` of {owner} `{where}` is short by {short} (needs {needed}, has {left})")
+    return tuple(shortages), "; ".join(said)
+
+
 def _counters(names: tuple[str, ...], attempt: AttemptState, picks: Sequence[Pick]) -> Conflict:
-    needs: dict[tuple[str, str, str, str], int] = {}
-    free: dict[tuple[str, str, str, str], int] = {}
+    needs: _Amounts = {}
+    free: _Amounts = {}
     seen: set[object] = set()
     for pick in picks:
         device = pick.candidate.device
@@ -159,32 +180,14 @@ def _counters(names: tuple[str, ...], attempt: AttemptState, picks: Sequence[Pic
             key = (device.id[0], device.id[1], counter_set, name)
             needs[key] = needs.get(key, 0) + amount
             free[key] = attempt.account(pick.candidate).baseline.free.get((counter_set, name), amount)
-    shortages = tuple(
-        Shortage(
-            kind="counter",
-            driver=key[0],
-            pool=key[1],
-            where=key[2],
-            name=key[3],
-            needs=shown_amount(amount),
-            free=shown_amount(free[key]),
-        )
-        for key, amount in needs.items()
-        if amount > free[key]
-    )
-    lacking = "; ".join(
-        f"counter `{each.name}` of set `{each.where}` is short by "
-        f"{shown_amount(each.needs.nano - each.free.nano)} (needs {each.needs}, has {each.free})"
-        for each in shortages
-        if each.needs is not None and each.free is not None
-    )
+    shortages, lacking = _lacking("counter", "set", needs, free)
     what = lacking or "their compatibility groups do not go together"
     return Conflict(kind="counters", requests=names, text=f"for {_listed(names)}, {what}", shortages=shortages)
 
 
 def _capacity(names: tuple[str, ...], attempt: AttemptState, picks: Sequence[Pick]) -> Conflict:
-    needs: dict[tuple[str, str, str, str], int] = {}
-    free: dict[tuple[str, str, str, str], int] = {}
+    needs: _Amounts = {}
+    free: _Amounts = {}
     for pick in picks:
         device = pick.candidate.device
         persisted = attempt.allocations(pick.candidate.pool).consumed.get(device.id[2], {})
@@ -192,25 +195,7 @@ def _capacity(names: tuple[str, ...], attempt: AttemptState, picks: Sequence[Pic
             key = (*device.id, name)
             needs[key] = needs.get(key, 0) + amount
             free[key] = device.api.capacity[name].value.nano - persisted.get(name, 0)
-    shortages = tuple(
-        Shortage(
-            kind="capacity",
-            driver=key[0],
-            pool=key[1],
-            where=key[2],
-            name=key[3],
-            needs=shown_amount(amount),
-            free=shown_amount(free[key]),
-        )
-        for key, amount in needs.items()
-        if amount > free[key]
-    )
-    lacking = "; ".join(
-        f"capacity `{each.name}` of device `{each.where}` is short by "
-        f"{shown_amount(each.needs.nano - each.free.nano)} (needs {each.needs}, has {each.free})"
-        for each in shortages
-        if each.needs is not None and each.free is not None
-    )
+    shortages, lacking = _lacking("capacity", "device", needs, free)
     return Conflict(kind="capacity", requests=names, text=f"for {_listed(names)}, {lacking}", shortages=shortages)
 
 

@@ -82,13 +82,9 @@ _FRACTIONS = frozenset({"fractional_capacity_range"})
 _LISTS = frozenset({"list_type_attributes"})
 _ALPHA_137 = frozenset({"optional_node_operations", "derived_attributes", "compatibility_groups"})
 
-# What the stable implementation of 1.36 and 1.37 has not got from the other two.
-_STABLE = frozenset(
+# What only the experimental implementation has got.
+_UNLIKE_EXPERIMENTAL = frozenset(
     {
-        "relevance of counter slices",
-        "node slices first",
-        "sorted pools",
-        "sorted slices",
         "late pools",
         "distinct attributes",
         "capacity requests",
@@ -97,6 +93,13 @@ _STABLE = frozenset(
         "tried node in selectors",
     }
 )
+# What the stable implementation of 1.36 and 1.37 has not got from the other two.
+_STABLE = _UNLIKE_EXPERIMENTAL | {
+    "relevance of counter slices",
+    "node slices first",
+    "sorted pools",
+    "sorted slices",
+}
 # What came with 1.37.
 _BEFORE_137 = frozenset(
     {
@@ -110,16 +113,6 @@ _BEFORE_137 = frozenset(
 )
 # What came with 1.36.
 _BEFORE_136 = _BEFORE_137 | {"node slices first", "sorted pools", "sorted slices", "combinations"}
-_UNLIKE_EXPERIMENTAL = frozenset(
-    {
-        "late pools",
-        "distinct attributes",
-        "capacity requests",
-        "sharing in expressions",
-        "binding to the node",
-        "tried node in selectors",
-    }
-)
 # What 1.34, and the stable implementation of 1.35, has not got.
 _COUNTERS_PER_SLICE = frozenset({"pool counters", "result tolerations"})
 _BEFORE_135 = _BEFORE_136 | _COUNTERS_PER_SLICE | {"second look", "skipped bad pools"}

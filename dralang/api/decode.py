@@ -48,7 +48,7 @@ class DecodeError(ValueError):
         steps: where in the value, innermost first.
     """
 
-    def __init__(self, code: str, message: str, help: str = "", expected: tuple[str, ...] = ()) -> None:  # noqa: A002
+    def __init__(self, code: str, message: str, help: str = "", expected: tuple[str, ...] = ()) -> None:  # noqa: A002 - a diagnostic's own word
         super().__init__(message)
         self.code = code
         self.message = message

@@ -1,6 +1,6 @@
 """Text as Go's ``%q`` writes it."""
 
-_ESCAPES = {
+ESCAPES = {
     "\a": "\\a",
     "\b": "\\b",
     "\f": "\\f",
@@ -11,13 +11,14 @@ _ESCAPES = {
     "\\": "\\\\",
     '"': '\\"',
 }
+"""The characters with an escape of their own in Go and in CEL."""
 
 
 def quoted(text: str) -> str:
     """In double quotes, with Go's escapes."""
     parts = ['"']
     for char in text:
-        escape = _ESCAPES.get(char)
+        escape = ESCAPES.get(char)
         if escape is not None:
             parts.append(escape)
         elif char.isprintable():

@@ -18,17 +18,7 @@ import msgspec
 from lark.grammar import Rule
 from lark.lexer import TerminalDef
 
-_ESCAPE = r"\\(?:[abfnrtv\"'\\?`]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"
-_TEXT = (
-    rf'"""(?:{_ESCAPE}|[^\\])*?"""|'
-    rf"'''(?:{_ESCAPE}|[^\\])*?'''|"
-    rf'"(?:{_ESCAPE}|[^"\n\r\\])*"|'
-    rf"'(?:{_ESCAPE}|[^'\n\r\\])*'|"
-    r'[rR]"""[\s\S]*?"""|'
-    r"[rR]'''[\s\S]*?'''|"
-    r'[rR]"[^"\n\r]*"|'
-    r"[rR]'[^'\n\r]*'"
-)
+from dralang.cel.lexer import TEXT
 
 
 def _terminal(pattern: str) -> str:
@@ -149,7 +139,7 @@ _PATCHES: Final = (
     ),
     (
         "BYTES_LIT      : /[bB]/ MLSTRING_LIT | /[bB]/ STRING_LIT\n",
-        f"BYTES_LIT.6    : {_terminal(f'[bB](?:{_TEXT})')}\n",
+        f"BYTES_LIT.6    : {_terminal(f'[bB](?:{TEXT})')}\n",
     ),
     (
         'BOOL_LIT       : "true" | "false"\n\nNULL_LIT       : "null"\n\nIDENT          : /[_a-zA-Z][_a-zA-Z0-9]*/\n',
@@ -164,7 +154,7 @@ _PATCHES: Final = (
 )
 # From the first line of these to the first line of the next: replaced as a whole.
 _SECTIONS: Final = (
-    ("STRING_LIT     : /", "BYTES_LIT ", f"STRING_LIT.5   : {_terminal(_TEXT)}\n\n"),
+    ("STRING_LIT     : /", "BYTES_LIT ", f"STRING_LIT.5   : {_terminal(TEXT)}\n\n"),
     ("RESERVED.0 ", "WHITESPACE ", ""),
 )
 _OPTIONS: Final[dict[str, Any]] = {

@@ -29,7 +29,7 @@ NAMES: Final = (
 )
 
 _ESCAPE = r"\\(?:[abfnrtv\"'\\?`]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"
-_TEXT = (
+TEXT = (
     rf'"""(?:{_ESCAPE}|[^\\])*?"""|'
     rf"'''(?:{_ESCAPE}|[^\\])*?'''|"
     rf'"(?:{_ESCAPE}|[^"\n\r\\])*"|'
@@ -39,10 +39,11 @@ _TEXT = (
     r'[rR]"[^"\n\r]*"|'
     r"[rR]'[^'\n\r]*'"
 )
+"""A string literal, as a regular expression."""
 _TOKEN = re.compile(
     r"(?P<skip>[\t\n\f\r ]+|//[^\n]*)"
-    rf"|(?P<BYTES>[bB](?:{_TEXT}))"
-    rf"|(?P<STRING>{_TEXT})"
+    rf"|(?P<BYTES>[bB](?:{TEXT}))"
+    rf"|(?P<STRING>{TEXT})"
     r"|(?P<NUM_FLOAT>[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+)"
     r"|(?P<NUM_UINT>(?:0x[0-9a-fA-F]+|[0-9]+)[uU])"
     r"|(?P<NUM_INT>0x[0-9a-fA-F]+|[0-9]+)"

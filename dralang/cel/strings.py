@@ -9,6 +9,7 @@ from typing import Any
 
 import re2
 
+from dralang.cel.gotext import ESCAPES
 from dralang.cel.operators import key_text
 from dralang.cel.values import CelError, Value, refuse_if_huge
 
@@ -109,19 +110,7 @@ def join(parts: tuple[Value, ...], separator: str = "") -> str:
     return separator.join(parts)
 
 
-_QUOTED = str.maketrans(
-    {
-        "\a": "\\a",
-        "\b": "\\b",
-        "\f": "\\f",
-        "\n": "\\n",
-        "\r": "\\r",
-        "\t": "\\t",
-        "\v": "\\v",
-        "\\": "\\\\",
-        '"': '\\"',
-    }
-)
+_QUOTED = str.maketrans(ESCAPES)
 
 
 def quote(text: str) -> str:

@@ -12,6 +12,7 @@ from dralang.api.schema import FieldSchema, fields_of
 from dralang.check import problems
 from dralang.check.expand import Bindings, substitute
 from dralang.check.values import Converter, unknown_field
+from dralang.scenario.entries import entry_index
 from dralang.syntax import nodes as n
 
 Path = tuple[str | int, ...]
@@ -147,14 +148,4 @@ def _put(here: Located, path: Path, value: Located) -> Located | None:
         if changed is None:
             return None
         return Located({**inside, step: changed}, here.span, here.key_span)
-    return None
-
-
-def entry_index(entries: list[object], step: str | int) -> int | None:
-    """The index of a list's entry: a number, or the name of the entry."""
-    if isinstance(step, int):
-        return step if 0 <= step < len(entries) else None
-    for index, entry in enumerate(entries):
-        if isinstance(entry, dict) and step in (entry.get("name"), entry.get("key")):
-            return index
     return None

@@ -52,7 +52,7 @@ def _show(arguments: Arguments, console: Console, found: list[Diagnostic], count
     console.out(f"{count} {'file' if count == 1 else 'files'} checked: {summary_line(found)}\n")
 
 
-def _exit_code(found: list[Diagnostic], count: int, has_faults: bool, fail_level: str) -> int:  # noqa: FBT001
+def _exit_code(found: list[Diagnostic], count: int, has_faults: bool, fail_level: str) -> int:  # noqa: FBT001 - private, called once
     severities = {item.severity for item in found}
     if has_faults:
         return exits.INTERNAL

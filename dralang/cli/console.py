@@ -48,7 +48,7 @@ class Console:
             if reconfigure is not None:
                 reconfigure(errors="backslashreplace")
             streams.append(stream)
-        stdin = sys.stdin if sys.stdin is not None else open(os.devnull, encoding="utf-8")  # noqa: SIM115
+        stdin = sys.stdin if sys.stdin is not None else open(os.devnull, encoding="utf-8")  # noqa: SIM115  # as above
         return cls(stdin, streams[0], streams[1], os.environ)
 
     def out(self, text: str) -> None:

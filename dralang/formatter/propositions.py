@@ -115,7 +115,7 @@ def _put_runs(stream: Stream, predicate: n.Runs, plural: bool) -> None:  # noqa:
         put_listed(stream, predicate.devices, _put_device)
 
 
-def _put_is(stream: Stream, predicate: n.Is, plural: bool) -> None:  # noqa: FBT001
+def _put_is(stream: Stream, predicate: n.Is, plural: bool) -> None:  # noqa: FBT001 - all of them are called alike
     stream.text("are " if plural else "is ")
     _put_state(stream, predicate.state, negated=predicate.negated)
     if predicate.results:
@@ -146,18 +146,18 @@ def _put_result(stream: Stream, result: n.ResultSpec) -> None:
     stream.end()
 
 
-def _put_was(stream: Stream, predicate: n.Was, plural: bool) -> None:  # noqa: FBT001
+def _put_was(stream: Stream, predicate: n.Was, plural: bool) -> None:  # noqa: FBT001 - all of them are called alike
     stream.text("were " if plural else "was ")
     _put_state(stream, predicate.state, negated=predicate.negated)
     _put_by(stream, predicate.by)
 
 
-def _put_preempted(stream: Stream, predicate: n.Preempted, _: bool) -> None:  # noqa: FBT001
+def _put_preempted(stream: Stream, predicate: n.Preempted, _: bool) -> None:  # noqa: FBT001 - all of them are called alike
     stream.text("preempted ")
     put_refs(stream, predicate.victims)
 
 
-def _put_has_left(stream: Stream, predicate: n.HasLeft, plural: bool) -> None:  # noqa: FBT001
+def _put_has_left(stream: Stream, predicate: n.HasLeft, plural: bool) -> None:  # noqa: FBT001 - all of them are called alike
     stream.text("have " if plural else "has ")
     stream.word(predicate.amount)
     stream.text(" ")
@@ -165,12 +165,12 @@ def _put_has_left(stream: Stream, predicate: n.HasLeft, plural: bool) -> None:  
     stream.text(" left")
 
 
-def _put_says(stream: Stream, predicate: n.Says, _: bool) -> None:  # noqa: FBT001
+def _put_says(stream: Stream, predicate: n.Says, _: bool) -> None:  # noqa: FBT001 - all of them are called alike
     stream.text("says ")
     stream.word(predicate.text)
 
 
-def _put_can(stream: Stream, predicate: n.Can, _: bool) -> None:  # noqa: FBT001
+def _put_can(stream: Stream, predicate: n.Can, _: bool) -> None:  # noqa: FBT001 - all of them are called alike
     stream.text("can ")
     stream.word(predicate.verb)
 

@@ -118,7 +118,7 @@ def _expected(span: Span, name: str, text: str) -> n.Expect:
         predicate = n.Runs(span, False, n.Word(span, runs[1]), devices)  # noqa: FBT003  # fields of the tree
     else:
         ended = next((state for state in ("succeeded", "failed", "terminating") if state in text), "pending")
-        predicate = n.Is(span, False, n.Word(span, ended), (), (), None, None)  # noqa: FBT003
+        predicate = n.Is(span, False, n.Word(span, ended), (), (), None, None)  # noqa: FBT003 - the node's own order
     return n.Expect(span, None, n.Simple(span, n.Objects(span, (n.Ref(span, "pod", word),)), predicate, None))
 
 

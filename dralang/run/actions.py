@@ -17,6 +17,7 @@ from dralang.run import view
 from dralang.run.simulation import Simulation
 from dralang.run.states import describe_pod
 from dralang.scenario import steps as s
+from dralang.scenario.entries import entry_index
 from dralang.scenario.keys import ObjectKey
 
 ChangeStep = (
@@ -146,7 +147,7 @@ def _put(here: Any, path: tuple[str | int, ...], value: object) -> bool:
     """Put a value at a path of JSON; whether the path leads there."""
     step, rest = path[0], path[1:]
     if isinstance(here, list):
-        index = _index(here, step)
+        index = entry_index(here, step)
         if index is None:
             return False
         if not rest:
@@ -164,15 +165,6 @@ def _put(here: Any, path: tuple[str | int, ...], value: object) -> bool:
     if step not in here:
         here[step] = {}
     return _put(here[step], rest, value)
-
-
-def _index(entries: list[Any], step: str | int) -> int | None:
-    if isinstance(step, int):
-        return step if 0 <= step < len(entries) else None
-    for index, entry in enumerate(entries):
-        if isinstance(entry, dict) and step in (entry.get("name"), entry.get("key")):
-            return index
-    return None
 
 
 def _set_labels(simulation: Simulation, step: s.SetLabels) -> ApiError | str | None:

@@ -4,37 +4,17 @@ import gzip
 import json
 from typing import Any
 
+import case_data
 import pytest
+from case_data import VALIDATION
 from cli_project import Project
 
 from dralang.conform.replay import Replayer
 
-CEL: dict[str, Any] = {
-    "kind": "cel",
-    "id": "driver-name",
-    "expression": 'device.driver == "dra.example.com"',
-    "purpose": "selector",
-    "driver": "dra.example.com",
-    "device": {"name": "gpu-0"},
-    "kubernetes": "1.37",
-    "versions": ["1.36", "1.37"],
-    "want": {"cost": 4, "result": True},
-}
+CEL: dict[str, Any] = {**case_data.CEL, "versions": ["1.36", "1.37"]}
 OTHER = {**CEL, "id": "other-result", "want": {"cost": 4, "result": False}}
 BROKEN = {**CEL, "id": "syntax-error", "expression": "device.", "want": {"compile": "compilation failed: another text"}}
-NAMELESS: dict[str, Any] = {
-    "kind": "validation",
-    "id": "class-without-name",
-    "kubernetes": "1.37",
-    "operation": "create",
-    "object": {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {}, "spec": {}},
-    "want": {
-        "accepted": False,
-        "reason": "Invalid",
-        "causes": [{"field": "metadata.name", "type": "FieldValueRequired", "message": "name is required"}],
-    },
-}
-LOST = {**NAMELESS, "id": "lost-gate", "featureGates": {"NoSuchGate": True}}
+LOST = {**VALIDATION, "id": "lost-gate", "featureGates": {"NoSuchGate": True}}
 
 
 def lines(*cases: dict[str, Any]) -> str:
@@ -42,15 +22,15 @@ def lines(*cases: dict[str, Any]) -> str:
 
 
 ENDS = {
-    "all as recorded": ([CEL, NAMELESS], [], 0, "2 passed, 0 failed"),
+    "all as recorded": ([CEL, VALIDATION], [], 0, "2 passed, 0 failed"),
     "a difference": ([CEL, OTHER], [], 1, "1 passed, 1 failed"),
     "stopped at the first difference": ([OTHER, OTHER, CEL], ["-x"], 1, "0 passed, 1 failed"),
-    "another version": ([CEL, NAMELESS], ["--k8s=1.36"], 0, "1 passed, 0 failed, 1 not recorded"),
-    "nothing recorded": ([NAMELESS], ["--k8s", "1.34"], 0, "0 passed, 0 failed, 1 not recorded"),
-    "chosen by id": ([CEL, OTHER, NAMELESS], ["-k", "driver"], 0, "1 passed, 0 failed"),
-    "chosen by kind": ([CEL, OTHER, NAMELESS], ["-k", "validation"], 0, "1 passed, 0 failed"),
-    "chosen by expression": ([CEL, OTHER, NAMELESS], ["-k", "not (other or class)"], 0, "1 passed, 0 failed"),
-    "chosen twice": ([CEL, OTHER, NAMELESS], ["-k", "cel", "-k", "not other"], 0, "1 passed, 0 failed"),
+    "another version": ([CEL, VALIDATION], ["--k8s=1.36"], 0, "1 passed, 0 failed, 1 not recorded"),
+    "nothing recorded": ([VALIDATION], ["--k8s", "1.34"], 0, "0 passed, 0 failed, 1 not recorded"),
+    "chosen by id": ([CEL, OTHER, VALIDATION], ["-k", "driver"], 0, "1 passed, 0 failed"),
+    "chosen by kind": ([CEL, OTHER, VALIDATION], ["-k", "validation"], 0, "1 passed, 0 failed"),
+    "chosen by expression": ([CEL, OTHER, VALIDATION], ["-k", "not (other or class)"], 0, "1 passed, 0 failed"),
+    "chosen twice": ([CEL, OTHER, VALIDATION], ["-k", "cel", "-k", "not other"], 0, "1 passed, 0 failed"),
     "nothing chosen": ([CEL], ["-k", "nothing"], 5, "0 passed, 0 failed"),
     "a text that reads differently": ([BROKEN], [], 0, "1 passed, 0 failed"),
     "a case that cannot be played": ([CEL, LOST], [], 4, "1 passed, 0 failed"),
@@ -104,7 +84,7 @@ def test_texts_are_reported_apart(project: Project):
 
 
 def test_answers_have_the_shape_of_what_was_recorded(project: Project):
-    unrecorded = {key: value for key, value in NAMELESS.items() if key != "want"}
+    unrecorded = {key: value for key, value in VALIDATION.items() if key != "want"}
     project.write("a.jsonl", lines(CEL, OTHER, unrecorded))
     ran = project.run("conform", "a.jsonl", "--answers", "out.jsonl")
     assert (ran.code, ran.out.splitlines()[-1]) == (1, "1 passed, 1 failed, 1 not recorded")
@@ -116,7 +96,7 @@ def test_answers_have_the_shape_of_what_was_recorded(project: Project):
 
 
 def test_files_compressed_folders_and_standard_input(project: Project):
-    project.write("cases/b.jsonl.gz", gzip.compress(lines(NAMELESS).encode()))
+    project.write("cases/b.jsonl.gz", gzip.compress(lines(VALIDATION).encode()))
     project.write("cases/a.jsonl", lines(CEL))
     project.write("cases/notes.txt", "nothing")
     assert project.run("conform", "cases").out == "2 passed, 0 failed\n"
@@ -125,7 +105,7 @@ def test_files_compressed_folders_and_standard_input(project: Project):
 
 
 def test_durations(project: Project):
-    project.write("a.jsonl", lines(CEL, NAMELESS, {**CEL, "id": "third"}))
+    project.write("a.jsonl", lines(CEL, VALIDATION, {**CEL, "id": "third"}))
     ran = project.run("conform", "a.jsonl", "--durations=2")
     assert ran.out.splitlines()[0] == "slowest 2 cases:"
     assert [line.split("s ", 1)[1].split()[1] for line in ran.out.splitlines()[1:3]] == ["in", "in"]
@@ -177,5 +157,5 @@ def test_our_own_fault_is_no_traceback_and_no_pass(project: Project, monkeypatch
 
 def test_the_configuration_does_not_change_what_is_asked(project: Project):
     project.write("dralang.toml", '[dralang]\nk8s = "1.34"\n')
-    project.write("a.jsonl", lines(NAMELESS))
+    project.write("a.jsonl", lines(VALIDATION))
     assert project.run("conform", "a.jsonl", env={"DRALANG_K8S": "1.35"}).out == "1 passed, 0 failed\n"

@@ -12,8 +12,8 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
 
-from allocation_problems import random_problem, tight_problem  # noqa: E402
-from real_allocator import FOLDER, Json, Oracle, build, difference, shrunk  # noqa: E402 - the path has to be set first
+from allocation_problems import random_problem, tight_problem
+from real_allocator import FOLDER, Json, Oracle, build, difference, shrunk
 
 
 def main() -> int:
