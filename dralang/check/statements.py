@@ -30,6 +30,7 @@ from dralang.syntax.tokens import MAX_NESTING
 from dralang.values.duration import format_duration, parse_duration
 
 MAX_STEPS: Final = 50_000
+MAX_ROUNDS: Final = 2 * MAX_STEPS
 MAX_TIME: Final = 87_600 * 3_600_000
 COMPONENTS: Final = (
     "scheduler",
@@ -80,6 +81,8 @@ class Elaborator:
         self.converter.aliases = home.aliases
         self.propositions = PropositionBuilder(scope, self.converter)
         self.steps: list[s.Step] = []
+        self.too_long = False
+        self.rounds = 0
         self.properties: list[Property] = []
         self.late_properties: list[tuple[n.Property, Bindings]] = []
         self.created: set[ObjectKey] = set()
@@ -117,10 +120,17 @@ class Elaborator:
     def statements(self, statements: Iterable[n.Statement], bindings: Bindings) -> None:
         """Elaborate statements in order."""
         for statement in statements:
-            if len(self.steps) > MAX_STEPS:
-                self.log.add(problems.bad_number(f"more than {MAX_STEPS:,} steps", statement.span, "repeat less often"))
-                return
             self.statement(statement, bindings)
+            if len(self.steps) > MAX_STEPS:
+                self._stop(f"more than {MAX_STEPS:,} steps", statement.span)
+            if self.too_long:
+                return
+
+    def _stop(self, message: str, span: Span) -> None:
+        """The scenario has no end worth waiting for: say so once, where it showed first."""
+        if not self.too_long:
+            self.too_long = True
+            self.log.add(problems.bad_number(message, span, "repeat less often"))
 
     def statement(self, node: n.Statement, bindings: Bindings) -> None:
         """Elaborate one statement; what follows from an action happens before the next statement."""
@@ -456,7 +466,11 @@ class Elaborator:
         for index in range(1, count + 1):
             bound = bindings if node.name is None else {**bindings, node.name.text: index}
             self.statements(node.body.statements, bound)
-            if len(self.steps) > MAX_STEPS:
+            # Bodies may be empty: the steps alone would not end a repetition of repetitions.
+            self.rounds += 1
+            if self.rounds > MAX_ROUNDS:
+                self._stop(f"more than {MAX_ROUNDS:,} repetitions", node.span)
+            if self.too_long:
                 return
 
     # ---- time -------------------------------------------------------------------------------------------------------
