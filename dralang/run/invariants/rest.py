@@ -78,8 +78,17 @@ def running_pods_keep_their_claims(simulation: Simulation, world: World) -> Iter
 
 
 def unused_claims_are_free(simulation: Simulation, world: World) -> Iterator[str]:
-    """A claim that has been used and is reserved for nobody holds no device."""
+    """A claim that has been used, is reserved for nobody and that no pod waits for holds no device."""
+    # A binding that fails gives up the reservation and not the allocation, which the pod finds when it is tried again.
+    wanted = {
+        (pod.metadata.namespace, name)
+        for pod in simulation.pods()
+        if not pod.spec.node_name and pod.metadata.deletion_timestamp is None
+        for name in used_claim_names(pod)
+    }
     for claim in simulation.claims():
+        if (claim.metadata.namespace, claim.metadata.name) in wanted:
+            continue
         used = claim.metadata.uid in world.served
         if used and claim.status.allocation is not None and not claim.status.reserved_for:
             yield f"{claim.metadata.name} is allocated and reserved for nobody"
