@@ -97,6 +97,11 @@ class ObjectStore:
         """Kind, namespace and name of the objects that name this UID as an owner, in the order of their creation."""
         return list(self._dependents.get(uid, ()))
 
+    @property
+    def object_count(self) -> int:
+        """How many objects there are."""
+        return sum(map(len, self._objects.values()))
+
     def kinds(self) -> list[type[Any]]:
         """The kinds that have ever been stored, by name."""
         return sorted(self._objects, key=lambda kind: kind.__name__)

@@ -206,7 +206,12 @@ class _Player:
             )
             self.stopped = True
             return
-        self.simulation.advance_before(target)
+        if not self.simulation.advance_before(target):
+            actual = f"too much happens before: it is {format_duration(self.simulation.now)}"
+            before = len(self.simulation.trace)
+            wanted = f"the clock reaches {format_duration(target)}"
+            self._fail(Failure(step.span, "at", self.simulation.now, wanted, actual, after=before))
+            self.stopped = True
 
     def _settle(self, limit: int | None) -> bool:
         settled = self.simulation.settle(limit)
@@ -271,7 +276,8 @@ class _Player:
                     restless = "; the cluster never comes to rest"
                 judgement = judge(self.simulation, step.proposition)
             case "due":
-                self.simulation.advance_to(self.simulation.now)
+                if not self.simulation.advance_to(self.simulation.now):
+                    restless = "; too much happens at this instant"
                 judgement = judge(self.simulation, step.proposition)
             case "within":
                 judgement = self._within(step)

@@ -38,7 +38,10 @@ from dralang.scheduler.settings import DEFAULT_SETTINGS, SchedulerSettings
 T = TypeVar("T", bound=KubernetesObject)
 
 EVENT_LIMIT = 2_000_000
-"""How many events one call may run before it counts as never coming to rest."""
+"""How many events may run up to an instant before it counts as never reached."""
+
+RESTLESS_EVENTS, RESTLESS_EVENTS_PER_OBJECT = 10_000, 500
+"""How many events may run before a cluster counts as never coming to rest: a pod is tried again some 2,000 times."""
 
 
 class Environment:
@@ -149,7 +152,7 @@ class Simulation:
         Returns:
             Whether the cluster came to rest; False if it was still busy at the limit, or goes on for ever.
         """
-        for _ in range(EVENT_LIMIT):
+        for _ in range(RESTLESS_EVENTS + RESTLESS_EVENTS_PER_OBJECT * self.store.object_count):
             due = self.events.next_time()
             if self.events.near_count == 0 and (due is None or due > self.events.now):
                 return True

@@ -127,6 +127,7 @@ class Scheduler:
             self.manager,
             group_claims=self.dynamic_resources.group_claims,
             sets_timestamp=waits,
+            settles_each=features.version in ("1.34", "1.35"),
         )
         self.binder = Binder(
             self.store,

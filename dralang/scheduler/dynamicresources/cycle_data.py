@@ -84,6 +84,7 @@ class StateData:
         nodes: what the pod would get, by node.
         unavailable: the claims that some node refused although it could have been allocated there.
         reserved: the allocations chosen by Reserve, by index of the claim.
+        refreshed: the claims (by index) that are written on their newest version, after a conflict.
         shared: what another member of the pod's group was given in the same cycle, by index of the claim.
         effects: what other pods would change; None if they cannot (gate DRAPreemption off).
         preempted: the pod had to give up its place before it was bound.
@@ -98,6 +99,7 @@ class StateData:
         "inventory",
         "nodes",
         "preempted",
+        "refreshed",
         "reserved",
         "selectors",
         "shared",
@@ -116,6 +118,7 @@ class StateData:
         self.nodes: dict[str, NodeAllocation] = {}
         self.unavailable: set[int] = set()
         self.reserved: dict[int, AllocationResult] = {}
+        self.refreshed: set[int] = set()
         self.shared: dict[int, AllocationResult] = {}
         self.effects = effects
         self.preempted = False

@@ -48,6 +48,8 @@ class DRAManager:
         self._touched = touched
         self._inventories = inventories
         self._uses_rules = taint_rules
+        self.counts_twice = inventories.profile.has("claim-named-twice-counts-twice")
+        """Whether a claim that a pod names twice is two claims for it."""
         self.names = ClassNames(recomputes=recomputes_names)
         self._claims: dict[ClaimKey, ResourceClaim] = {}
         self._informed: dict[ClaimKey, ResourceClaim] = {}
@@ -130,12 +132,16 @@ class DRAManager:
         return found[1] if found is not None else None
 
     def reserve(self, claim: ResourceClaim, allocation: AllocationResult, pod: str) -> None:
-        """From now on the devices count as taken for a pod (by UID), although nothing is written."""
+        """From now on the devices count as taken for a pod (by UID), although nothing is written.
+
+        What is in flight for a claim stays what it was first, for whoever else wants the claim.
+        """
         uid = claim.metadata.uid
         known = self._pending.get(uid)
         sharers = known[2] if known is not None else {}
         sharers[pod] = None
-        self._pending[uid] = (claim, allocation, sharers)
+        if known is None or self._inventories.profile.has("second-mention-replaces-first"):
+            self._pending[uid] = (claim, allocation, sharers)
         self._recount(uid, self._claims.get((claim.metadata.namespace, claim.metadata.name)))
 
     def settle(self, uid: str, pod: str | None = None) -> bool:

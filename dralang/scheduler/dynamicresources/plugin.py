@@ -16,12 +16,12 @@ from dralang.api.resourceclaim import ResourceClaim
 from dralang.cluster.clock import EventQueue
 from dralang.cluster.errors import ApiError
 from dralang.cluster.journal import JournalEntry
-from dralang.cluster.podclaims import claim_name, is_reserved_for
+from dralang.cluster.podclaims import is_reserved_for
 from dralang.cluster.store import ObjectStore
 from dralang.features import FeatureGates
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind
 from dralang.scheduler.dynamicresources.binding_conditions import is_timed_out, readiness
-from dralang.scheduler.dynamicresources.claims import claim_change_helps, pod_claims
+from dralang.scheduler.dynamicresources.claims import claim_change_helps, claim_entries, pod_claims
 from dralang.scheduler.dynamicresources.cycle_data import STATE, Effects, NodeAllocation, StateData
 from dralang.scheduler.dynamicresources.extended_resources import (
     leftover_claim,
@@ -295,7 +295,7 @@ class DynamicResources(Plugin):
     ) -> Footprint | Status:
         """What the devices add to the requests of the pod, if the node has room for that."""
         chosen = {**dict(zip(data.to_ask(), results, strict=False)), **data.shared}
-        entries = [entry for entry in info.pod.spec.resource_claims if claim_name(info.pod, entry).name]
+        entries = claim_entries(info.pod, self.manager)
         claims: list[tuple[str, ResourceClaim, AllocationResult]] = []
         for index, claim in enumerate(data.claims):
             allocation = chosen.get(index, claim.status.allocation)
