@@ -58,6 +58,10 @@ class Server:
         self._context = AdmissionContext(gates, admission_checker(gates), _NOW, _EveryNamespace())
         self._verdicts: dict[tuple[type, str, frozenset[str], bytes], _Verdict] = {}
 
+    def __reduce__(self) -> tuple[type["Server"], tuple[FeatureGates]]:
+        """A fuzz that goes to another process leaves behind what this one has looked at."""
+        return Server, (self.gates,)
+
     def judge(self, declared: Declared, log: DiagnosticLog, related: tuple[Related, ...] = ()) -> None:
         """Report what the server has against an object, and what it remarks about one that it takes."""
         info = KINDS[declared.key.kind]

@@ -122,7 +122,6 @@ class _FileAnalysis:
         self.environment = environment
         self.parsed = parsed
         self.log = log
-        self.analyzer = analyzer
         self.overrides = analyzer.overrides
         self.defaults = analyzer.defaults
         self.known: set[ObjectKey] = set(environment.objects)
@@ -138,7 +137,7 @@ class _FileAnalysis:
     def again(self, log: DiagnosticLog) -> "_FileAnalysis":
         """The same file with nothing found in it yet, for one more drawing of a fuzz."""
         other = object.__new__(_FileAnalysis)
-        other.environment, other.parsed, other.log, other.analyzer = self.environment, self.parsed, log, self.analyzer
+        other.environment, other.parsed, other.log = self.environment, self.parsed, log
         other.overrides, other.defaults, other.objects = self.overrides, self.defaults, self.objects
         other.known, other.used, other.titles = set(), set(), {}
         other.foreseen = ()
