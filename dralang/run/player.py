@@ -115,17 +115,23 @@ class _Player:
         self._finish_properties()
         if not self.stopped:
             self.watch.look_at_rest()
+        trace, end = tuple(self.simulation.trace), self.simulation.now
+        final = self._final() if self.scenario.fuzz else ()
         self._break_invariants()
+        if self.thorough and not self.stopped:
+            # The story is told; what happens from here on belongs to nobody's record.
+            self.watch.look_after_restart()
+            self._break_invariants()
         return Played(
             self.scenario,
             self._verdict(),
             tuple(self.failures),
             (),
-            tuple(self.simulation.trace),
-            self.simulation.now,
+            trace,
+            end,
             len(self.judged),
             tuple(self.judged),
-            self._final() if self.scenario.fuzz else (),
+            final,
         )
 
     def _final(self) -> tuple[tuple[str, str], ...]:

@@ -3,7 +3,7 @@
 Source: kubernetes pkg/scheduler/eventhandlers.go, schedule_one.go.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -62,6 +62,10 @@ class Scheduler:
         self.features = features
         self.settings = settings
         self._inventories = inventories
+        self.on_taken: Callable[[Pod, CycleState, str], None] | None = None
+        """Told of every pod that has got a node and its devices, before anything is written."""
+        self.on_preempting: Callable[[Pod, str, tuple[Pod, ...]], None] | None = None
+        """Told of every preemption that was chosen, before anything is done: preemptor, node, victims."""
         self._reset()
         handlers = (
             (Pod, self._on_pod),
@@ -485,6 +489,8 @@ class Scheduler:
                 if not status.is_success:
                     self.give_up(queued, state, node)
                     return f'running Reserve plugin "{plugin.name}": {status.message}'
+        if self.on_taken is not None:
+            self.on_taken(info.pod, state, node)
         return ""
 
     def _with_devices(self, info: PodInfo, state: CycleState, node: str) -> PodInfo:

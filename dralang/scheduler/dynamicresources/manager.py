@@ -167,6 +167,10 @@ class DRAManager:
         """What a claim (by UID) holds, written or in flight."""
         return self._counted.get(uid)
 
+    def held(self) -> dict[str, AllocationResult]:
+        """What each claim (by UID) holds, written or in flight."""
+        return dict(self._counted)
+
     def sharers(self, uid: str) -> frozenset[str]:
         """The pods (UIDs) for which a claim's allocation is in flight."""
         found = self._pending.get(uid)
@@ -289,6 +293,10 @@ class DRAManager:
         self._classes[new.metadata.name] = new
         if self._inventory is not None:
             self._inventory = self._inventory.with_class(new)
+
+    def classes(self) -> dict[str, DeviceClass]:
+        """All classes by name."""
+        return dict(self._classes)
 
     def has_class(self, name: str) -> bool:
         """Whether a class exists."""
