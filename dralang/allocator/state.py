@@ -6,7 +6,7 @@ Source: k8s.io/dynamic-resource-allocation structured/schedulerapi/types.go, kub
 dynamicresources/allocateddevices.go foreachAllocatedDevice.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 
 from dralang.allocator.prepared import PoolId
 from dralang.allocator.profiles import AllocatorFeatures
@@ -34,7 +34,7 @@ class Share:
 
 
 class PoolAllocations:
-    """The allocations in one pool; INVARIANT: immutable but for ``memo``.
+    """The allocations in one pool; INVARIANT: immutable but for what is remembered.
 
     Attributes:
         dedicated: holder by device name.
@@ -43,7 +43,7 @@ class PoolAllocations:
         memo: results that depend on these allocations and a pool, remembered by whoever computes them.
     """
 
-    __slots__ = ("consumed", "dedicated", "memo", "shares")
+    __slots__ = ("_content", "consumed", "dedicated", "memo", "shares")
 
     def __init__(
         self,
@@ -55,6 +55,14 @@ class PoolAllocations:
         self.shares = shares
         self.consumed = consumed
         self.memo: dict[object, object] = {}
+        self._content: Hashable = None
+
+    @property
+    def content(self) -> Hashable:
+        """Equal for allocations that leave the same to others; those with shares equal only themselves."""
+        if self._content is None:
+            self._content = self if self.shares or self.consumed else frozenset(self.dedicated)
+        return self._content
 
     def devices(self) -> set[str]:
         """The names of all devices in use."""
