@@ -45,8 +45,9 @@ class NodeResourcesFit(Plugin):
     has_score = True
     node_local_score = True
 
-    def __init__(self, delegates: Delegates) -> None:
+    def __init__(self, delegates: Delegates, is_offered: Callable[[str], bool]) -> None:
         self._delegates = delegates
+        self._is_offered = is_offered
 
     def pre_filter(
         self, state: CycleState, info: PodInfo, nodes: Sequence[NodeInfo]
@@ -55,8 +56,13 @@ class NodeResourcesFit(Plugin):
         return SUCCESS, None
 
     def sign(self, state: CycleState, info: PodInfo) -> Hashable | None:
-        """What the pod takes of its node."""
-        return tuple(sorted(info.requests.items())), info.scored_requests
+        """What the pod takes of its node; what devices serve on every node is nobody's concern here."""
+        counted = [
+            (name, wanted)
+            for name, wanted in info.requests.items()
+            if name in _ORDER or self._is_offered(name) or not self._delegates(name, None)
+        ]
+        return tuple(sorted(counted)), info.scored_requests
 
     def filter(self, state: CycleState, info: PodInfo, node: NodeInfo) -> Status:
         """One more pod, and every resource that it requests."""

@@ -98,6 +98,7 @@ class Scheduler:
             features,
             binding_timeout=settings.binding_timeout,
             freed=self._capacity_freed,
+            is_offered=self.cache.is_offered,
         )
         self._serves_extended = features.enabled("DRAExtendedResource")
         self.preemption = DefaultPreemption(self)
@@ -155,7 +156,7 @@ class Scheduler:
             TaintToleration(self.cache),
             NodeAffinity(),
             NodePorts(),
-            NodeResourcesFit(self._delegates),
+            NodeResourcesFit(self._delegates, self.cache.is_offered),
             PodTopologySpread(),
             InterPodAffinity(self.cache, self._namespace_labels),
             self.dynamic_resources,

@@ -1,6 +1,6 @@
 """What the plugin keeps for one scheduling cycle of one pod."""
 
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from dralang.allocator.allocate import Attempt
 from dralang.allocator.inventory import Inventory
@@ -35,6 +35,10 @@ class NodeAllocation:
         self.special = special
         self.mappings = mappings
         self.footprint = footprint
+
+
+SpecialOnNode: TypeAlias = tuple[ResourceClaim, tuple[ContainerExtendedResourceRequest, ...]]
+"""The claim for extended resources as a node needs it, and which container uses which of its requests."""
 
 
 class StateReader(Protocol):
@@ -80,7 +84,8 @@ class StateData:
         selectors: where each allocated claim can be used.
         extended: the extended resources that the pod requests.
         inventory, allocated: what the allocator works on; None if nothing is to be allocated.
-        attempt: the allocator with the claims, if they are the same on all nodes.
+        specials: the claim for extended resources as nodes need it, by the names that devices serve there.
+        attempts: the allocator with the claims, by the identity of the one for extended resources, 0 without it.
         nodes: what the pod would get, by node.
         unavailable: the claims that some node refused although it could have been allocated there.
         reserved: the allocations chosen by Reserve, by index of the claim.
@@ -92,7 +97,7 @@ class StateData:
 
     __slots__ = (
         "allocated",
-        "attempt",
+        "attempts",
         "claims",
         "effects",
         "extended",
@@ -104,6 +109,7 @@ class StateData:
         "selectors",
         "shared",
         "special",
+        "specials",
         "unavailable",
     )
 
@@ -114,7 +120,8 @@ class StateData:
         self.extended: dict[str, int] = {}
         self.inventory: Inventory | None = None
         self.allocated: AllocatedState | None = None
-        self.attempt: Attempt | None = None
+        self.attempts: dict[int, Attempt] = {}
+        self.specials: dict[tuple[str, ...], SpecialOnNode] = {}
         self.nodes: dict[str, NodeAllocation] = {}
         self.unavailable: set[int] = set()
         self.reserved: dict[int, AllocationResult] = {}
@@ -138,7 +145,7 @@ class StateData:
         """Go on as if something else were taken; only for clones."""
         self.inventory = manager.inventory
         self.allocated = allocated
-        self.attempt = None
+        self.attempts = {}
 
     @property
     def special_claim(self) -> ResourceClaim | None:
