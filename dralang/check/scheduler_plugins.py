@@ -29,9 +29,10 @@ MODELLED: Final = (
     "DynamicResources",
     "DefaultPreemption",
     "NodeResourcesBalancedAllocation",
+    "NodeDeclaredFeatures",
     "GangScheduling",
 )
-"""The plugins that are modelled, in the order of the default profile; GangScheduling has a gate."""
+"""The plugins that are modelled, in the order of the default profile; the last two have a gate."""
 
 NEEDED: Final = ("PrioritySort", "DefaultBinder")
 """Without these the scheduler does not start; their work is part of its queue and its binding."""
@@ -76,6 +77,7 @@ IMPLEMENTED: Final[Mapping[str, tuple[str, ...]]] = {
         "PodTopologySpread",
         "InterPodAffinity",
         "DynamicResources",
+        "NodeDeclaredFeatures",
     ),
     "filter": (
         "NodeName",
@@ -87,6 +89,7 @@ IMPLEMENTED: Final[Mapping[str, tuple[str, ...]]] = {
         "PodTopologySpread",
         "InterPodAffinity",
         "DynamicResources",
+        "NodeDeclaredFeatures",
     ),
     "postFilter": ("DynamicResources", "DefaultPreemption"),
     "preScore": (

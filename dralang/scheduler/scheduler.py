@@ -23,6 +23,7 @@ from dralang.features import FeatureGates
 from dralang.scheduler.binding import Binder, Binding
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind, node_aspects
 from dralang.scheduler.cycle import Failed, Found, NotFound, SchedulingAlgorithm
+from dralang.scheduler.declared_features import NodeDeclaredFeatures
 from dralang.scheduler.dynamicresources.binding import ClaimBinder
 from dralang.scheduler.dynamicresources.inventories import Inventories
 from dralang.scheduler.dynamicresources.manager import DRAManager
@@ -157,6 +158,8 @@ class Scheduler:
             self.preemption,
             BalancedAllocation(),
         ]
+        if self.features.enabled("NodeDeclaredFeatures"):
+            plugins.append(NodeDeclaredFeatures(self.features.version))
         settings = self.settings
         for plugin in plugins:
             plugin.weight = settings.weights.get(plugin.name, type(plugin).weight)
