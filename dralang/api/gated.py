@@ -8,7 +8,7 @@ pkg/api/resourceclaimspec, pkg/api/pod/util.go (1.37).
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from msgspec import structs
 
@@ -363,7 +363,7 @@ _GATED: Final[Mapping[type[Any], _Gated]] = {
 
 
 @cache
-def _off(kind: type[Any], gates: FeatureGates) -> tuple[_Rule, ...]:
+def _off(kind: type[ApiType], gates: FeatureGates) -> tuple[_Rule, ...]:
     """The rules whose fields a server does not keep."""
     gated = _GATED.get(kind)
     rules = () if gated is None else gated.rules
@@ -390,7 +390,7 @@ def without_gated(new: T, old: T | None, gates: FeatureGates) -> T:
         old: what is stored, if anything is.
         gates: those of the server.
     """
-    kind: type[Any] = type(new)
+    kind = cast("type[ApiType]", type(new))
     rules = _off(kind, gates)
     if not rules:
         return new
