@@ -284,6 +284,7 @@ class _FileAnalysis:
         initial = [item for key, item in declared.items() if key.kind != "Pod" and key not in elaborator.created]
         if not node.fuzz:  # what stands in a hole is not known yet
             self.admission.scenario(settings, node.title.span, declared.values())
+            self.admission.changes(settings, elaborator.changes, elaborator.device_taints)
         missing = [*elaborator.missing, *missing_features(settings, steps, elaborator.properties)]
         # The invariants judge a fuzz even if it expects nothing.
         expects = node.fuzz or _contains(node.body, (n.Expect, n.Property)) or bool(self.environment.properties)

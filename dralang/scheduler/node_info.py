@@ -178,6 +178,8 @@ class NodeCache:
         self.discouraging = 0
         """How many of the nodes have taints that only ask to stay away."""
         self._offering: dict[str, int] = {}
+        self.with_images = 0
+        """How many of the nodes say which images they have."""
 
     def node(self, name: str) -> NodeInfo | None:
         """A node that exists."""
@@ -215,6 +217,7 @@ class NodeCache:
         self.discouraging += _discourages(node) - _discourages(before)
         self._count_offers(node, 1)
         self._count_offers(before, -1)
+        self.with_images += _has_images(node) - _has_images(before)
         if info is None:
             self._infos[name] = NodeInfo(node)
             self._order = None
@@ -236,6 +239,7 @@ class NodeCache:
             return
         self.discouraging -= _discourages(info.node)
         self._count_offers(info.node, -1)
+        self.with_images -= _has_images(info.node)
         info.node = None
         self._order = None
         if not info.pods:
@@ -273,6 +277,10 @@ class NodeCache:
 
 def _discourages(node: Node | None) -> bool:
     return node is not None and any(taint.effect == "PreferNoSchedule" for taint in node.spec.taints)
+
+
+def _has_images(node: Node | None) -> bool:
+    return node is not None and bool(node.status.images)
 
 
 def _zone(node: Node) -> tuple[str, ...]:
