@@ -324,12 +324,17 @@ def _without_deallocated(status: ResourceClaimStatus, old: ResourceClaimStatus) 
 
 def gated_class(new: DeviceClass, old: DeviceClass | None, gates: FeatureGates) -> DeviceClass:
     """A class without what its server does not offer."""
-    spec, before = new.spec, DeviceClassSpec() if old is None else old.spec
-    if not gates.enabled("DRAExtendedResource") and before.extended_resource_name is None:
-        spec = structs.replace(spec, extended_resource_name=None)
-    if not gates.enabled("DRAExtendedResourceCapacity") and before.extended_resource_capacity_requests is None:
-        spec = structs.replace(spec, extended_resource_capacity_requests=None)
-    return structs.replace(new, spec=spec)
+    before = DeviceClassSpec() if old is None else old.spec
+    dropped: dict[str, None] = {}
+    for field, gate in (
+        ("extended_resource_name", "DRAExtendedResource"),
+        ("extended_resource_capacity_requests", "DRAExtendedResourceCapacity"),
+    ):
+        unused = getattr(before, field) is None
+        if unused and getattr(new.spec, field) is not None and not gates.enabled(gate):
+            dropped[field] = None
+    # A class that loses nothing stays the same object: what was prepared for it is found by that.
+    return structs.replace(new, spec=structs.replace(new.spec, **dropped)) if dropped else new
 
 
 def gated_pool_request(
