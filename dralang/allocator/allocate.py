@@ -19,7 +19,7 @@ from dralang.api.resourceclaim import ResourceClaim
 
 DEFAULT_BUDGET = 100_000
 """Steps of the search before it gives up."""
-_REMEMBERED = 16
+_REMEMBERED = 64
 """Outcomes that a node remembers."""
 
 
@@ -55,8 +55,8 @@ class Attempt:
         self._state = state
         self._plans = plan_claims(claims, inventory)
         self._budget = budget
-        signatures = tuple(plan.signature() for plan in self._plans)
-        self._key: object = None if None in signatures else (budget, signatures)
+        numbers = [plan.number for plan in self._plans]
+        self._key: object = None if None in numbers else (budget, *numbers)
 
     def on(self, node: Node, first_share: int = 1) -> Outcome:
         """The outcome on one node.
@@ -73,18 +73,16 @@ class Attempt:
         # The answer depends on the claims' specifications, the pools that the node sees, what is in use in them, and
         # what the node declares; attempts that agree in all of them need not search again.
         pool = self._state.pool
-        used = [pool(each.id) for each in view.pools]
-        key = (self._key, node.status.declared_features)
+        key = (self._key, node.status.declared_features, *[pool(each.id).key for each in view.pools])
         known = view.memo.get(key)
-        if known is not None and known[0] == used:
-            outcome = known[1]
-            assert isinstance(outcome, Allocated | Unallocatable), "nothing else is remembered"
-            return outcome
+        if known is not None:
+            assert isinstance(known, Allocated | Unallocatable), "nothing else is remembered"
+            return known
         outcome = self._search(node, view, first_share)
         if isinstance(outcome, Unallocatable) or (isinstance(outcome, Allocated) and not outcome.shares):
             if len(view.memo) >= _REMEMBERED:
                 view.memo.clear()
-            view.memo[key] = (used, outcome)
+            view.memo[key] = outcome
         return outcome
 
     def _search(self, node: Node, view: NodeView, first_share: int) -> Outcome:

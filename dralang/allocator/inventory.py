@@ -109,6 +109,32 @@ class Candidates:
         return Candidate(device, pool, None, by_class=False)
 
 
+class Readings:
+    """What was read of claims' specifications so far, by identity; pure results of them and the classes.
+
+    Attributes:
+        requests: by the identity of a specification: itself, what was read, and its number.
+        numbers: a number for each signature, the same for specifications that every node serves alike.
+    """
+
+    MOST = 1_024
+
+    __slots__ = ("numbers", "requests")
+
+    def __init__(self, numbers: dict[object, int]) -> None:
+        self.requests: dict[int, tuple[object, object, int]] = {}
+        self.numbers = numbers
+
+    def remember(self, specification: object, read: object, signature: object) -> int:
+        """Keep what was read; returns the number of the signature."""
+        number = self.numbers.setdefault(signature, len(self.numbers))
+        if len(self.requests) >= self.MOST:
+            self.requests.clear()
+        # The specification is kept alive so that its identity stays its own.
+        self.requests[id(specification)] = (specification, read, number)
+        return number
+
+
 class NodeView:
     """What one node can use: its pools in the order of the search.
 
@@ -133,7 +159,7 @@ class NodeView:
         self.devices = devices
         self.bad_pools = tuple(pool for pool in self.pools if pool.state != "complete")
         self._candidates: dict[tuple[tuple[str, ...], tuple[str, ...]], Candidates] = {}
-        self.memo: dict[object, tuple[object, object]] = {}
+        self.memo: dict[object, object] = {}
 
     def candidates(self, class_selectors: tuple[str, ...], request_selectors: tuple[str, ...]) -> Candidates:
         """The candidates for these selectors; the same object for the same selectors."""
@@ -172,6 +198,7 @@ class Inventory:
         "classes",
         "expressions",
         "profile",
+        "readings",
         "rules",
     )
 
@@ -186,9 +213,11 @@ class Inventory:
         next_place: int,
         vanished: Mapping[PoolId, Mapping[str, SliceDevice]],
         rules: Rules | None = None,
+        readings: Readings | None = None,
     ) -> None:
         self.profile = profile
         self.rules = Rules(profile) if rules is None else rules
+        self.readings = Readings({}) if readings is None else readings
         self.expressions = expressions
         self.classes = classes
         self._groups = groups
@@ -365,7 +394,16 @@ class Inventory:
         nodes = frozenset[str]().union(*(group.nodes for group in touched))
         views = {} if "" in nodes else {name: view for name, view in self._views.items() if name not in nodes}
         return Inventory(
-            self.profile, self.expressions, self.classes, groups, slices, views, next_place, vanished, self.rules
+            self.profile,
+            self.expressions,
+            self.classes,
+            groups,
+            slices,
+            views,
+            next_place,
+            vanished,
+            self.rules,
+            self.readings,
         )
 
     def _with_classes(self, classes: Mapping[str, PreparedClass]) -> "Inventory":
@@ -380,6 +418,7 @@ class Inventory:
             self._next,
             self._vanished,
             self.rules,
+            Readings(self.readings.numbers),
         )
 
     def _with_vanished(self, slice_: PreparedSlice) -> Mapping[PoolId, Mapping[str, SliceDevice]]:

@@ -8,6 +8,7 @@ validateDeviceRequest.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 import msgspec
 
@@ -217,21 +218,37 @@ class ClaimPlan:
 
     Attributes:
         api: as written.
-        label: ``namespace/name``.
         requests: in order.
         problem: why its constraints cannot be handled, or empty.
+        number: the same for claims that every node serves alike; None if an error would name the claim.
     """
 
-    __slots__ = ("api", "label", "problem", "requests")
+    __slots__ = ("api", "number", "problem", "requests")
 
     def __init__(self, api: ResourceClaim, inventory: Inventory) -> None:
         self.api = api
-        meta = api.metadata
-        self.label = f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name
-        self.requests = tuple(RequestGroup(request, self, inventory) for request in api.spec.devices.requests)
         self.problem = ""
+        self.requests: tuple[RequestGroup, ...]
+        self.number: int | None = None
+        known = inventory.readings.requests.get(id(api.spec))
+        if known is not None:
+            self.requests, self.number = cast("tuple[RequestGroup, ...]", known[1]), known[2]
+            return
+        self.requests = tuple(RequestGroup(request, self, inventory) for request in api.spec.devices.requests)
+        self._find_problem(inventory)
+        signature = self._signature()
+        if signature is not None:
+            self.number = inventory.readings.remember(api.spec, self.requests, signature)
+
+    @property
+    def label(self) -> str:
+        """``namespace/name``."""
+        meta = self.api.metadata
+        return f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name
+
+    def _find_problem(self, inventory: Inventory) -> None:
         no_distinct = "distinct attributes" in inventory.profile.lacks
-        for index, constraint in enumerate(api.spec.devices.constraints):
+        for index, constraint in enumerate(self.api.spec.devices.constraints):
             known = constraint.match_attribute is not None
             known = known or (constraint.distinct_attribute is not None and not no_distinct)
             if not known:
@@ -240,7 +257,7 @@ class ClaimPlan:
                 )
                 break
 
-    def signature(self) -> object | None:
+    def _signature(self) -> object | None:
         """Equal for claims that every node serves alike; None if an error would name the claim."""
         if self.problem or any(group.problem or plan.problem for group in self.requests for plan in group.alternatives):
             return None

@@ -43,7 +43,7 @@ class PoolAllocations:
         memo: results that depend on these allocations and a pool, remembered by whoever computes them.
     """
 
-    __slots__ = ("consumed", "dedicated", "memo", "shares")
+    __slots__ = ("_key", "consumed", "dedicated", "memo", "shares")
 
     def __init__(
         self,
@@ -55,6 +55,14 @@ class PoolAllocations:
         self.shares = shares
         self.consumed = consumed
         self.memo: dict[object, object] = {}
+        self._key: object = None
+
+    @property
+    def key(self) -> object:
+        """Equal for allocations that leave the same devices; where shares are, for these very ones only."""
+        if self._key is None:
+            self._key = self if self.shares or self.consumed else frozenset(self.dedicated)
+        return self._key
 
     def devices(self) -> set[str]:
         """The names of all devices in use."""
