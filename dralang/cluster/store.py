@@ -54,12 +54,19 @@ class WatchEvent(NamedTuple):
 
 
 class _Subscription:
-    __slots__ = ("component", "handler", "last_due", "phase")
+    __slots__ = ("component", "handler", "last_due", "phase", "wants")
 
-    def __init__(self, component: str, phase: Phase, handler: Callable[[WatchEvent], None]) -> None:
+    def __init__(
+        self,
+        component: str,
+        phase: Phase,
+        handler: Callable[[WatchEvent], None],
+        wants: Callable[[WatchEvent], bool] | None,
+    ) -> None:
         self.component = component
         self.phase = phase
         self.handler = handler
+        self.wants = wants
         self.last_due = 0
 
 
@@ -125,10 +132,23 @@ class ObjectStore:
     # Watching.
 
     def subscribe(
-        self, component: str, phase: Phase, kinds: Iterable[type[Any]], handler: Callable[[WatchEvent], None]
+        self,
+        component: str,
+        phase: Phase,
+        kinds: Iterable[type[Any]],
+        handler: Callable[[WatchEvent], None],
+        wants: Callable[[WatchEvent], bool] | None = None,
     ) -> None:
-        """Tell `handler` of every later change of these kinds, in the order of the writes."""
-        subscription = _Subscription(component, phase, handler)
+        """Tell `handler` of every later change of these kinds, in the order of the writes.
+
+        Args:
+            component: who listens.
+            phase: when inside an instant.
+            kinds: of which kinds.
+            handler: what is told.
+            wants: False for a change for which the handler would do nothing; asked when the change is written.
+        """
+        subscription = _Subscription(component, phase, handler, wants)
         for kind in kinds:
             self._subscriptions.setdefault(kind, []).append(subscription)
 
@@ -140,10 +160,14 @@ class ObjectStore:
             return
         event = WatchEvent(kind, old, new)
         events = self.events
+        now = events.now
         for each in subscriptions:
             # INVARIANT: a watcher sees the writes in their order, even after its lag became smaller.
-            each.last_due = max(each.last_due, events.now + events.lag(each.component))
-            events.schedule(each.phase, each.component, each.handler, event, delay=each.last_due - events.now)
+            due = max(each.last_due, now + events.lag(each.component))
+            if due == now and each.wants is not None and not each.wants(event):
+                continue  # what comes later keeps the cluster busy until then, even if it changes nothing
+            each.last_due = due
+            events.schedule(each.phase, each.component, each.handler, event, delay=due - now)
 
     # Faults.
 

@@ -130,11 +130,12 @@ class Simulation:
         return self._advance(instant) and self._reach(instant)
 
     def _advance(self, last: int) -> bool:
+        events = self.events
         for _ in range(EVENT_LIMIT):
-            due = self.events.next_time()
-            if due is None or due > last:
+            if not events.is_due(last):
                 return True
-            self.step()
+            if events.run_next() and self.on_event is not None:
+                self.on_event(self)
         return False
 
     def _reach(self, instant: int) -> bool:
