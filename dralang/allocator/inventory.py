@@ -12,6 +12,7 @@ from dralang.allocator.node_selection import NodeSelectorError, node_matches
 from dralang.allocator.pools import GatherError, Placed, Pool, PoolGroup
 from dralang.allocator.prepared import PoolId, PreparedSlice, SelectorFailure, SliceDevice
 from dralang.allocator.profiles import AllocatorProfile, Rules
+from dralang.allocator.signatures import Signatures
 from dralang.api.deviceclass import DeviceClass
 from dralang.api.expressions import DeviceExpressions
 from dralang.api.nodes import Node
@@ -133,7 +134,7 @@ class NodeView:
         self.devices = devices
         self.bad_pools = tuple(pool for pool in self.pools if pool.state != "complete")
         self._candidates: dict[tuple[tuple[str, ...], tuple[str, ...]], Candidates] = {}
-        self.memo: dict[object, tuple[object, object]] = {}
+        self.memo: dict[object, object] = {}
 
     def candidates(self, class_selectors: tuple[str, ...], request_selectors: tuple[str, ...]) -> Candidates:
         """The candidates for these selectors; the same object for the same selectors."""
@@ -173,6 +174,7 @@ class Inventory:
         "expressions",
         "profile",
         "rules",
+        "signatures",
     )
 
     def __init__(
@@ -186,9 +188,11 @@ class Inventory:
         next_place: int,
         vanished: Mapping[PoolId, Mapping[str, SliceDevice]],
         rules: Rules | None = None,
+        signatures: Signatures | None = None,
     ) -> None:
         self.profile = profile
         self.rules = Rules(profile) if rules is None else rules
+        self.signatures = Signatures() if signatures is None else signatures
         self.expressions = expressions
         self.classes = classes
         self._groups = groups
@@ -365,7 +369,16 @@ class Inventory:
         nodes = frozenset[str]().union(*(group.nodes for group in touched))
         views = {} if "" in nodes else {name: view for name, view in self._views.items() if name not in nodes}
         return Inventory(
-            self.profile, self.expressions, self.classes, groups, slices, views, next_place, vanished, self.rules
+            self.profile,
+            self.expressions,
+            self.classes,
+            groups,
+            slices,
+            views,
+            next_place,
+            vanished,
+            self.rules,
+            self.signatures,
         )
 
     def _with_classes(self, classes: Mapping[str, PreparedClass]) -> "Inventory":
@@ -380,6 +393,7 @@ class Inventory:
             self._next,
             self._vanished,
             self.rules,
+            Signatures(self.signatures),
         )
 
     def _with_vanished(self, slice_: PreparedSlice) -> Mapping[PoolId, Mapping[str, SliceDevice]]:

@@ -7,7 +7,7 @@ Source: k8s.io/dynamic-resource-allocation structured/internal/experimental allo
 validateDeviceRequest.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -145,12 +145,14 @@ class RequestPlan:
             return f"{place}: unsupported count mode {source.allocation_mode}"
         return ""
 
-    def signature(self) -> object:
+    def signature(self) -> Hashable:
         """Equal for requests that every node serves alike."""
         capacity = self.capacity or {}
+        class_ = self.class_
         return (
             self.full_name,
-            self.class_,
+            # Of a class nothing but its selectors matters, unless its configuration goes into the results.
+            class_ if class_ is None or class_.api.spec.config else class_.selectors,
             self.selectors,
             self.takes_all,
             self.count,
@@ -240,7 +242,7 @@ class ClaimPlan:
                 )
                 break
 
-    def signature(self) -> object | None:
+    def signature(self) -> Hashable | None:
         """Equal for claims that every node serves alike; None if an error would name the claim."""
         if self.problem or any(group.problem or plan.problem for group in self.requests for plan in group.alternatives):
             return None
@@ -295,6 +297,14 @@ class Step:
 def plan_claims(claims: Iterable[ResourceClaim], inventory: Inventory) -> tuple[ClaimPlan, ...]:
     """Read the claims; problems are kept in the plans, because a node's own errors may come first."""
     return tuple(ClaimPlan(claim, inventory) for claim in claims)
+
+
+def signature_number(inventory: Inventory, claim: ResourceClaim) -> int | None:
+    """The number for what the claim asks for; None if an error would name the claim."""
+    known = inventory.signatures.known(claim.spec)
+    if known is not None:
+        return known[1]
+    return inventory.signatures.keep(claim.spec, ClaimPlan(claim, inventory).signature())
 
 
 def bind(

@@ -94,13 +94,14 @@ class EventQueue:
 
         A far entry is one that nobody waits for: see `near_count`.
         """
-        self._sequence += 1
-        timer = Timer(self, self.now + delay, phase, self._sequence, component, action, argument, far)
-        if component in self._parked and phase is not Phase.SCENARIO:
+        self._sequence = sequence = self._sequence + 1
+        due = self.now + delay
+        timer = Timer(self, due, phase, sequence, component, action, argument, far)
+        if self._parked and component in self._parked and phase is not Phase.SCENARIO:
             timer.state = _PARKED
             self._parked[component].append(timer)
             return timer
-        heappush(self._heap, (timer.time, phase, self._sequence, timer))
+        heappush(self._heap, (due, phase, sequence, timer))
         if not far:
             self.near_count += 1
         return timer
@@ -120,9 +121,17 @@ class EventQueue:
 
     def next_time(self) -> int | None:
         """When the next entry is due, or None if nothing is left."""
-        while self._heap and self._heap[0][3].state == _DONE:
-            heappop(self._heap)
-        return self._heap[0][0] if self._heap else None
+        heap = self._heap
+        while heap and heap[0][3].state == _DONE:
+            heappop(heap)
+        return heap[0][0] if heap else None
+
+    def is_due(self, instant: int) -> bool:
+        """Whether anything is left up to an instant, that instant included."""
+        heap = self._heap
+        while heap and heap[0][3].state == _DONE:
+            heappop(heap)
+        return bool(heap) and heap[0][0] <= instant
 
     def run_next(self) -> bool:
         """Run the next entry; return whether one was actually run, and not only a cancelled one dropped."""
@@ -131,7 +140,8 @@ class EventQueue:
             return False
         if not timer.far:
             self.near_count -= 1
-        self.now = max(self.now, timer.time)
+        if timer.time > self.now:
+            self.now = timer.time
         timer.state = _DONE
         self.executed += 1
         timer.action(timer.argument)

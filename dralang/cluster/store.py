@@ -14,6 +14,8 @@ from msgspec.structs import replace
 from dralang.api.defaults import with_defaults
 from dralang.api.devicetaintrule import DeviceTaintRule
 from dralang.api.disruption import PodDisruptionBudget
+from dralang.api.gated import without_gated
+from dralang.api.gated_status import gated_claim_status
 from dralang.api.meta import ObjectMeta
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod, PodCondition
@@ -33,6 +35,7 @@ from dralang.cluster.clock import EventQueue, Phase
 from dralang.cluster.errors import ApiError
 from dralang.cluster.journal import Journal, JournalEntry
 from dralang.cluster.timestamps import format_time
+from dralang.features import FeatureGates
 
 T = TypeVar("T", bound=KubernetesObject)
 Verb: TypeAlias = Literal["create", "update", "delete", "bind"]
@@ -51,12 +54,19 @@ class WatchEvent(NamedTuple):
 
 
 class _Subscription:
-    __slots__ = ("component", "handler", "last_due", "phase")
+    __slots__ = ("component", "handler", "last_due", "phase", "wants")
 
-    def __init__(self, component: str, phase: Phase, handler: Callable[[WatchEvent], None]) -> None:
+    def __init__(
+        self,
+        component: str,
+        phase: Phase,
+        handler: Callable[[WatchEvent], None],
+        wants: Callable[[WatchEvent], bool] | None,
+    ) -> None:
         self.component = component
         self.phase = phase
         self.handler = handler
+        self.wants = wants
         self.last_due = 0
 
 
@@ -66,11 +76,18 @@ def namespace_of(kind: type, metadata: ObjectMeta) -> str:
 
 
 class ObjectStore:
-    """All objects of one cluster. Every component may write, through the methods here only."""
+    """All objects of one cluster. Every component may write, through the methods here only.
 
-    def __init__(self, events: EventQueue, journal: Journal) -> None:
+    Args:
+        events: the clock, and where watchers are told.
+        journal: where what happens is written down.
+        features: the gates of the API server: what belongs to a feature that is off is forgotten, whoever writes it.
+    """
+
+    def __init__(self, events: EventQueue, journal: Journal, features: FeatureGates) -> None:
         self.events = events
         self.journal = journal
+        self.features = features
         self.revision = 0
         """Grows with every write."""
         self._objects: dict[type[Any], dict[tuple[str, str], Any]] = {}
@@ -97,6 +114,11 @@ class ObjectStore:
         """Kind, namespace and name of the objects that name this UID as an owner, in the order of their creation."""
         return list(self._dependents.get(uid, ()))
 
+    @property
+    def object_count(self) -> int:
+        """How many objects there are."""
+        return sum(map(len, self._objects.values()))
+
     def kinds(self) -> list[type[Any]]:
         """The kinds that have ever been stored, by name."""
         return sorted(self._objects, key=lambda kind: kind.__name__)
@@ -110,10 +132,23 @@ class ObjectStore:
     # Watching.
 
     def subscribe(
-        self, component: str, phase: Phase, kinds: Iterable[type[Any]], handler: Callable[[WatchEvent], None]
+        self,
+        component: str,
+        phase: Phase,
+        kinds: Iterable[type[Any]],
+        handler: Callable[[WatchEvent], None],
+        wants: Callable[[WatchEvent], bool] | None = None,
     ) -> None:
-        """Tell `handler` of every later change of these kinds, in the order of the writes."""
-        subscription = _Subscription(component, phase, handler)
+        """Tell `handler` of every later change of these kinds, in the order of the writes.
+
+        Args:
+            component: who listens.
+            phase: when inside an instant.
+            kinds: of which kinds.
+            handler: what is told.
+            wants: False for a change for which the handler would do nothing; asked when the change is written.
+        """
+        subscription = _Subscription(component, phase, handler, wants)
         for kind in kinds:
             self._subscriptions.setdefault(kind, []).append(subscription)
 
@@ -125,10 +160,14 @@ class ObjectStore:
             return
         event = WatchEvent(kind, old, new)
         events = self.events
+        now = events.now
         for each in subscriptions:
             # INVARIANT: a watcher sees the writes in their order, even after its lag became smaller.
-            each.last_due = max(each.last_due, events.now + events.lag(each.component))
-            events.schedule(each.phase, each.component, each.handler, event, delay=each.last_due - events.now)
+            due = max(each.last_due, now + events.lag(each.component))
+            if due == now and each.wants is not None and not each.wants(event):
+                continue  # what comes later keeps the cluster busy until then, even if it changes nothing
+            each.last_due = due
+            events.schedule(each.phase, each.component, each.handler, event, delay=due - now)
 
     # Faults.
 
@@ -156,7 +195,7 @@ class ObjectStore:
             return refused
         if (namespace, name) in self._kind(kind):
             return ApiError("AlreadyExists", f'{_plural(kind)} "{name}" already exists')
-        admitted: Any = new
+        admitted: Any = without_gated(new, None, self.features)
         if kind is Pod:
             admitted = admit_pod(admitted, self)
             if isinstance(admitted, ApiError):
@@ -213,7 +252,7 @@ class ObjectStore:
             return found
         kind: type[Any] = type(new)
         old: Any = found
-        draft: Any = self._admit(old, new)
+        draft: Any = self._admit(old, without_gated(new, old, self.features))
         changed = hasattr(old, "spec") and draft.spec != old.spec
         meta = replace(
             draft.metadata,
@@ -262,11 +301,17 @@ class ObjectStore:
         before: Any = old
         if status == before.status:
             return old
+        written = replace(before, status=status)
         if kind is ResourceClaim:
-            status = admit_claim_status(before, status)
-            if isinstance(status, ApiError):
-                return status
-        stored: T = self._put(kind, old, replace(before, status=status))
+            admitted = admit_claim_status(before, gated_claim_status(written, before, self.features))
+            if isinstance(admitted, ApiError):
+                return admitted
+            written = replace(before, status=admitted)
+        elif kind is Node:
+            written = without_gated(written, before, self.features)
+        if written.status is not status and written == old:
+            return old
+        stored: T = self._put(kind, old, written)
         return stored
 
     def bind(self, namespace: str, name: str, uid: str, node: str) -> Pod | ApiError:

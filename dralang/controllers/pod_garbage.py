@@ -23,7 +23,7 @@ class PodGarbageCollector(Controller[str]):
 
     def __init__(self, store: ObjectStore) -> None:
         super().__init__(store)
-        store.subscribe(self.name, self.phase, (Node, Pod), self._on_change)
+        store.subscribe(self.name, self.phase, (Node, Pod), self._on_change, _is_about_a_node)
 
     def start(self) -> None:
         """Look at the nodes of all pods."""
@@ -70,3 +70,11 @@ class PodGarbageCollector(Controller[str]):
             refused = refused or problem is not None
         if refused:
             self.enqueue(item, PERIOD)
+
+
+def _is_about_a_node(event: WatchEvent) -> bool:
+    """Whether a node went, or a pod got one."""
+    old, new = event.old, event.new
+    if event.kind is Node:
+        return new is None
+    return new is not None and bool(new.spec.node_name) and (old is None or old.spec.node_name != new.spec.node_name)

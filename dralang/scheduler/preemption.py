@@ -16,7 +16,7 @@ from dralang.cluster.store import ObjectStore, with_condition
 from dralang.cluster.timestamps import parse_time
 from dralang.scheduler.binding import Binder
 from dralang.scheduler.cycle import SchedulingAlgorithm
-from dralang.scheduler.framework import SUCCESS, Code, CycleState, NodeStatuses, Plugin, Status, count_reasons
+from dralang.scheduler.framework import SUCCESS, Code, CycleState, NodeStatuses, Plugin, Status
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
 from dralang.scheduler.nominator import PodNominator
 from dralang.scheduler.queue import SchedulingQueue
@@ -106,7 +106,7 @@ class DefaultPreemption(Plugin):
             if found.errors:
                 return Status(Code.ERROR, f"preemption: {', '.join(found.errors)}"), None
             count = len(self._scheduler.cache.nodes())
-            return _answer(f"0/{count} nodes are available: {count_reasons(found.tried, count)}."), ""
+            return _answer(f"0/{count} nodes are available: {found.tried.summary(count)}."), ""
         best = choose(found.candidates)
         if self._scheduler.on_preempting is not None:
             self._scheduler.on_preempting(info.pod, best.node, tuple([victim.pod for victim in best.victims]))
