@@ -30,7 +30,7 @@ from dralang.scenario.keys import ObjectKey
 from dralang.scenario.model import Declared, Scenario
 from dralang.values.quantity import Quantity, milli_quantity
 
-SHARE: Final = 3
+SHARE: Final = 5
 """One example in so many is told otherwise."""
 _MOST_RESULTS: Final = 32
 _NOWHERE: Final = "zz-elsewhere"
@@ -105,7 +105,7 @@ def ask(oracle: Oracle, story: Scenario, workshop: Workshop) -> Failure | None:
 def ending_of(story: Scenario, workshop: Workshop) -> Ending:
     """Each pod by namespace and name: phase, node, and what its claims have got."""
     seen: list[Simulation] = []
-    play(story, workshop, seen.append)
+    play(story, workshop, seen.append, closely=False)
     simulation = seen[0]
     ending: Ending = {}
     for pod in simulation.pods():
@@ -150,6 +150,7 @@ def _plain(story: Scenario) -> Scenario:
             steps.append(s.Settle(step.span, step.limit) if step.when == "settled" else s.Consequences(step.span))
         elif not isinstance(step, s.Watch):
             steps.append(step)
+    steps.append(s.Settle(story.span, None))
     return structs.replace(story, steps=tuple(steps), properties=())
 
 

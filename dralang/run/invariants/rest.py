@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from dralang.allocator.state import AllocatedState
+from dralang.api.pods import Pod
 from dralang.api.workloads import PodGroup
 from dralang.cluster.podclaims import used_claim_names
 from dralang.run.invariants.world import World
 from dralang.run.simulation import Simulation
-from dralang.run.waiting import waiting
+from dralang.run.waiting import Waiting, waiting
 
 _ENDED = ("Succeeded", "Failed")
 
@@ -104,6 +105,18 @@ def generated_claims_go_with_their_pod(simulation: Simulation, world: World) -> 
                 yield f"{claim.metadata.name} was made for {owner.name}, which is gone"
 
 
+def why_waiting(simulation: Simulation, world: World, pod: Pod) -> Waiting | None:
+    """Why a pod waits; asked once for all who want to know it at one moment."""
+    moment = (simulation.now, simulation.events.executed, simulation.store.revision, len(simulation.trace))
+    if world.moment != moment:
+        world.moment = moment
+        world.waits.clear()
+    uid = pod.metadata.uid
+    if uid not in world.waits:
+        world.waits[uid] = waiting(simulation, pod.metadata.namespace, pod.metadata.name)
+    return world.waits[uid]
+
+
 def who_waits_has_to(simulation: Simulation, world: World) -> Iterator[str]:
     """Of the pods that only a change can help, none would be scheduled by one more attempt."""
     for pod in simulation.pods():
@@ -111,7 +124,7 @@ def who_waits_has_to(simulation: Simulation, world: World) -> Iterator[str]:
             continue
         if pod.metadata.deletion_timestamp is not None:
             continue
-        why = waiting(simulation, pod.metadata.namespace, pod.metadata.name)
+        why = why_waiting(simulation, world, pod)
         if why is None or why.place != "unschedulable" or why.gate[0] or why.before_nodes[1]:
             continue
         refusing = {each.node for each in why.refusals}
