@@ -8,6 +8,7 @@ could not have written. Parameters are upper bounds; small choices make small st
 from collections.abc import Mapping
 from typing import Final
 
+from dralang.api.kinds import KIND_OF_KEYWORD, is_served
 from dralang.check import problems
 from dralang.check.holes import UnfillableError
 from dralang.diagnostics.diagnostic import DiagnosticLog
@@ -58,7 +59,10 @@ def may_have_groups(settings: Settings, body: n.Body) -> bool:
     said = any(isinstance(each, n.Header) and each.keyword == "gates" for each in body.statements)
     gates = {**settings.gates, **dict.fromkeys(_GROUP_GATES, True)}
     resolved = FeatureGates.resolve(settings.version, gates)
-    return not said and not settings.gates.keys() & set(_GROUP_GATES) and isinstance(resolved, FeatureGates)
+    info = KIND_OF_KEYWORD["podgroup"]
+    served = any(is_served(info, version, settings.version) for version in info.versions)
+    free = not said and not settings.gates.keys() & set(_GROUP_GATES)
+    return served and free and isinstance(resolved, FeatureGates)
 
 
 def random_story(call: n.Call, chooser: Chooser, *, groups: bool) -> tuple[n.Statement, ...]:

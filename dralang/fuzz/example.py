@@ -17,6 +17,7 @@ from dralang.scenario.model import Scenario, Settings
 
 REPEATED: Final = 8
 """One example in so many is played twice: the same story must take the same course."""
+_AGAIN: Final = "same-input-same-output"
 _NUMBERS: Final = re.compile(r"\d+")
 _REASON: Final = re.compile(r"\d+ ([^.,]+(?:\.[^ ,][^.,]*)*)")
 
@@ -53,8 +54,16 @@ class Example(Struct, frozen=True):
         return self.drawn.diagnostics
 
 
-def play_example(scenario: Scenario, chooser: Chooser, workshop: Workshop) -> Example:
-    """Draw a story of a fuzz and play it."""
+def play_example(scenario: Scenario, chooser: Chooser, workshop: Workshop, wanted: str | None = "") -> Example:
+    """Draw a story of a fuzz and play it.
+
+    Args:
+        scenario: with a ``template``.
+        chooser: fills the holes.
+        workshop: makes the environment.
+        wanted: the signature of a failure that is looked for: what costs more plays is done for it, and else by lot;
+            None does all of it.
+    """
     recorder = RecordingChooser(chooser)
     assert scenario.template is not None
     drawn: Drawn = scenario.template.draw(recorder)
@@ -69,10 +78,11 @@ def play_example(scenario: Scenario, chooser: Chooser, workshop: Workshop) -> Ex
         failure = _refused(played)
     if failure is None:
         failure, settings = _compared(story, drawn.variants, played, workshop)
-    if failure is None and crc32(repr(choices).encode()) % REPEATED == 0:
+    twice = wanted is None or _AGAIN in wanted or crc32(repr(choices).encode()) % REPEATED == 0
+    if failure is None and twice:
         failure = _again(story, played, workshop)
     if failure is None:
-        failure = told_otherwise(story, choices, workshop)
+        failure = told_otherwise(story, choices, workshop, wanted)
     signature = "" if failure is None else f"{failure.kind} {failure.expected}"
     return Example(choices, drawn, failure, signature, settings, played, reached_by(played))
 
@@ -119,8 +129,7 @@ def _again(story: Scenario, played: Played, workshop: Workshop) -> Failure | Non
 
 
 def _unlike(story: Scenario, actual: str) -> Failure:
-    name = "same-input-same-output"
-    return Failure(story.span, "invariant", 0, f"{name} (std.invariants): {SUMMARIES[name]}", actual)
+    return Failure(story.span, "invariant", 0, f"{_AGAIN} (std.invariants): {SUMMARIES[_AGAIN]}", actual)
 
 
 def reached_by(played: Played) -> frozenset[str]:

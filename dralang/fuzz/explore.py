@@ -85,7 +85,7 @@ class Explorer:
     def replay(self, scenario: Scenario, choices: tuple[int, ...]) -> Example | str:
         """Play a recorded example; the text of a fault if dralang itself breaks."""
         try:
-            return play_example(scenario, RecordedChooser(choices), self.workshop)
+            return play_example(scenario, RecordedChooser(choices), self.workshop, None)
         except Exception as error:  # a fault of dralang is a finding
             return fault_of(error)
 
@@ -146,7 +146,7 @@ class _Run:
         fault = ""
         example: Example | None = None
         try:
-            example = play_example(self.scenario, recorder, self.explorer.workshop)
+            example = play_example(self.scenario, recorder, self.explorer.workshop, self.signature)
         except Exception as error:
             if _is_of_hypothesis(error):
                 raise

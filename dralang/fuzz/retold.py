@@ -69,10 +69,22 @@ class Oracle(Struct, frozen=True):
     retell: Callable[[Scenario, AllocatorProfile], Retold | None]
 
 
-def told_otherwise(story: Scenario, choices: Sequence[int], workshop: Workshop) -> Failure | None:
-    """Ask the oracle whose turn it is, if it is anybody's."""
-    number = crc32(b"retold" + repr(choices).encode()) % (SHARE * len(ORACLES))
-    return ask(ORACLES[number], story, workshop) if number < len(ORACLES) else None
+def told_otherwise(story: Scenario, choices: Sequence[int], workshop: Workshop, wanted: str | None) -> Failure | None:
+    """Ask the oracle whose turn it is, if it is anybody's.
+
+    Args:
+        story: a story that ends well as it stands.
+        choices: what filled its holes: decides whose turn it is.
+        workshop: makes the environment.
+        wanted: the signature of a failure that is looked for, whose oracle is asked; None asks all of them.
+    """
+    lot = crc32(b"retold" + repr(choices).encode()) % (SHARE * len(ORACLES))
+    for number, oracle in enumerate(ORACLES):
+        if number == lot or wanted is None or oracle.name in wanted:
+            failure = ask(oracle, story, workshop)
+            if failure is not None:
+                return failure
+    return None
 
 
 def ask(oracle: Oracle, story: Scenario, workshop: Workshop) -> Failure | None:

@@ -9,10 +9,12 @@ from msgspec.structs import replace
 
 from dralang.check.analysis import Analyzer
 from dralang.fuzz import example, retold
+from dralang.fuzz.explore import Explorer
 from dralang.fuzz.retold import ORACLES
 from dralang.run.invariants.watch import INVARIANTS
 from dralang.run.player import play
 from dralang.run.workshop import Workshop
+from dralang.scenario.steps import Create
 
 SPECS = Path(__file__).resolve().parents[2] / "specs" / "invariants"
 ORACLE = {each.name: each for each in ORACLES}
@@ -63,3 +65,16 @@ def test_the_oracles_have_something_to_say_about_their_specs():
         scenario = story(oracle.name)
         environment: Any = SOUND.environment(scenario.settings)
         assert oracle.retell(retold._plain(scenario), environment.profile) is not None
+
+
+def test_what_an_oracle_finds_is_shrunk_and_found_again(monkeypatch):
+    text = 'kubernetes 1.37\nfuzz "f" from std.random(nodes: 1, devices: 2, pods: 2, events: 1) { }\n'
+    scenario = Analyzer().text(Path("f.dra"), "f.dra", text.encode()).scenarios[0]
+    BREAKERS["admin-access-holds-nothing"].apply(monkeypatch)
+    explorer = Explorer(Workshop())
+    chunks = (explorer.chunk(scenario, number, 100) for number in range(10))
+    chunk: Any = next(each for each in chunks if each.choices is not None)
+    assert "admin-access-holds-nothing" in chunk.signature
+    again: Any = explorer.replay(scenario, chunk.choices)
+    assert again.signature == chunk.signature
+    assert sum(isinstance(step, Create) and step.key.kind == "Pod" for step in again.drawn.scenario.steps) == 1
