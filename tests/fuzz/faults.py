@@ -5,6 +5,7 @@
 
 import random
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -13,10 +14,13 @@ from msgspec.structs import replace
 
 from dralang.allocator import attempt_state, constraints, prepared
 from dralang.allocator.state import AllocatedState, PoolAllocations
+from dralang.check.analysis import Analyzer
 from dralang.controllers import resourceclaim
 from dralang.controllers.garbage_collector import GarbageCollector
+from dralang.fuzz.example import play_example
 from dralang.run import player
 from dralang.run.invariants.watch import Watch
+from dralang.run.workshop import Workshop
 from dralang.scheduler.dynamicresources.manager import DRAManager
 from dralang.scheduler.node_info import NodeCache
 from dralang.scheduler.queue import SchedulingQueue
@@ -208,3 +212,19 @@ FAULTS = {
     "everybody-is-done": Fault("O15", "J claim life cycle", everybody_is_done),
     "sharers-not-counted": Fault("B37", "H reserve and in-flight state", sharers_not_counted),
 }
+
+
+def first_failure(fault, limit):
+    """The number of the first example that fails, and every way in which it does."""
+    quirks = f"quirks {{ {fault.quirk}: true }}\n" if fault.quirk else ""
+    text = f'kubernetes 1.37\n{quirks}fuzz "f" from std.random() {{ expect all pods are settled }}\n'
+    analysis = Analyzer().text(Path("f.dra"), "f.dra", text.encode())
+    scenario, workshop = analysis.scenarios[0], Workshop()
+    with pytest.MonkeyPatch.context() as patch:
+        fault.apply(patch)
+        for number in range(limit):
+            example = play_example(scenario, Dice(number), workshop)
+            if example.failure is not None:
+                failures = (example.failure, *example.played.failures)
+                return number + 1, [each.expected.partition(" (")[0] for each in failures]
+    return None, []

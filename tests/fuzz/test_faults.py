@@ -4,12 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-from faults import FAULTS, Dice
+from faults import FAULTS, first_failure
 
 from dralang.allocator.quirks import QUIRKS
-from dralang.check.analysis import Analyzer
-from dralang.fuzz.example import play_example
-from dralang.run.workshop import Workshop
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "fuzzing.md"
 SAMPLE = {
@@ -22,25 +19,10 @@ SAMPLE = {
     "orphans-stay": "generated-claims-go-with-their-pod",
     "everybody-is-done": "running-pods-keep-their-claims",
     "counters-forget-shares": "no-counter-below-zero",
-    "any-taint-blocks": "refusals-are-right",
+    "any-taint-blocks": "first-choice-in-order",
+    "sharers-not-counted": "sharers-are-counted",
 }
 """Faults that are found soon, and the invariant that finds them."""
-
-
-def first_failure(fault, limit):
-    """The number of the first example that fails, and every way in which it does."""
-    quirks = f"quirks {{ {fault.quirk}: true }}\n" if fault.quirk else ""
-    text = f'kubernetes 1.37\n{quirks}fuzz "f" from std.random() {{ expect all pods are settled }}\n'
-    analysis = Analyzer().text(Path("f.dra"), "f.dra", text.encode())
-    scenario, workshop = analysis.scenarios[0], Workshop()
-    with pytest.MonkeyPatch.context() as patch:
-        fault.apply(patch)
-        for number in range(limit):
-            example = play_example(scenario, Dice(number), workshop)
-            if example.failure is not None:
-                failures = (example.failure, *example.played.failures)
-                return number + 1, [each.expected.partition(" (")[0] for each in failures]
-    return None, []
 
 
 @pytest.mark.parametrize("name", SAMPLE)
