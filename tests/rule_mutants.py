@@ -275,6 +275,13 @@ MUTANTS = (
         "        if False:\n",
     ),
     Mutant(
+        "and also one whose binding fails before it is told",
+        ("P47",),
+        _PREEMPTION,
+        "                self._scheduler.binder.foretell(binding)\n",
+        "                pass\n",
+    ),
+    Mutant(
         "a share that is held is a share, not a device",
         ("P41", "P28"),
         _VERIFY,

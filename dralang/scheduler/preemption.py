@@ -238,6 +238,10 @@ class DefaultPreemption(Plugin):
         if not leaving:
             return
         self._preempting[info.uid] = None
+        for victim in leaving:
+            binding = self._scheduler.binder.waiting.get(victim.uid)
+            if binding is not None:
+                self._scheduler.binder.foretell(binding)
         events = self._scheduler.store.events
         events.schedule(Phase.BINDING, self._scheduler.name, self._execute, (info, candidate, leaving))
 
