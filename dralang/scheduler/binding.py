@@ -89,7 +89,7 @@ class Binder:
 
     @staticmethod
     def foretell(binding: Binding) -> None:
-        """A pod that is not bound yet is to be preempted: it gives all back, also if its binding fails by itself first."""
+        """A pod that is not bound yet is to be preempted: all is given back, also if its binding fails first."""
         if binding.data is not None:
             binding.data.preempted = True
 

@@ -20,6 +20,7 @@ from dralang.cluster.clock import Phase
 from dralang.cluster.journal import JournalEntry
 from dralang.cluster.store import ObjectStore, WatchEvent, with_condition
 from dralang.features import FeatureGates
+from dralang.readings import STATUS_NOMINATES
 from dralang.scheduler.binding import Binder, Binding
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind, node_aspects
 from dralang.scheduler.cycle import Failed, Found, NotFound, SchedulingAlgorithm
@@ -56,11 +57,13 @@ class Scheduler:
         features: FeatureGates,
         inventories: Inventories,
         settings: SchedulerSettings = DEFAULT_SETTINGS,
+        readings: frozenset[str] = frozenset(),
     ) -> None:
         self.store = store
         self.events = store.events
         self.features = features
         self.settings = settings
+        self.readings = readings
         self._inventories = inventories
         self._reset()
         handlers = (
@@ -94,6 +97,7 @@ class Scheduler:
             features,
             binding_timeout=settings.binding_timeout,
             freed=self._capacity_freed,
+            readings=self.readings,
         )
         self._serves_extended = features.enabled("DRAExtendedResource")
         self.preemption = DefaultPreemption(self)
@@ -105,6 +109,7 @@ class Scheduler:
             self.nominator,
             self.verdicts,
             percentage=settings.percentage_of_nodes_to_score,
+            nominates_by_status=STATUS_NOMINATES in self.readings,
         )
         self._gates = [plugin for plugin in self.plugins if type(plugin).pre_enqueue is not Plugin.pre_enqueue]
         self.queue = SchedulingQueue(
