@@ -258,10 +258,10 @@ COMMANDS: Final = (
     ),
     Command(
         "explain",
-        "tell the long story of a diagnostic code",
+        "tell the long story of a diagnostic code, or what a quirk does",
         "code",
-        "[CODE]...",
-        "Without a code, all of them are listed.",
+        "[CODE|QUIRK]...",
+        "Without a code, all of them are listed; `quirks` lists all that `quirks { ... }` switches.",
         (HELP,),
     ),
     Command(

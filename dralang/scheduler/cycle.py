@@ -75,6 +75,7 @@ class SchedulingAlgorithm:
         nominator: who is meant for which node.
         verdicts: what was found out before.
         percentage: share of the nodes that must be found to fit, 0 for what the size of the cluster suggests.
+        nominates_by_status: a pod is nominated to the node that its status names.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class SchedulingAlgorithm:
         verdicts: VerdictCache,
         *,
         percentage: int = 0,
+        nominates_by_status: bool = False,
     ) -> None:
         self._verdicts = verdicts
         self.remembers_from = REMEMBERS_FROM
@@ -98,6 +100,7 @@ class SchedulingAlgorithm:
         self._cache = cache
         self._nominator = nominator
         self._percentage = percentage
+        self._nominates_by_status = nominates_by_status
         self._next_start = 0
 
     def schedule(self, state: CycleState, info: PodInfo, *, post_filter: bool = True) -> Answer:
@@ -358,7 +361,9 @@ class SchedulingAlgorithm:
 
         What is held for it lives and dies with the nominator's entry, which is newer than the pod that was heard of.
         """
-        return self._nominator.node_of(info.uid) if self._nominating else info.pod.status.nominated_node_name
+        if not self._nominating or self._nominates_by_status:
+            return info.pod.status.nominated_node_name
+        return self._nominator.node_of(info.uid)
 
     @property
     def knows_nominations(self) -> bool:

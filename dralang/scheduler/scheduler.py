@@ -20,6 +20,7 @@ from dralang.cluster.clock import Phase
 from dralang.cluster.journal import JournalEntry
 from dralang.cluster.store import ObjectStore, WatchEvent, with_condition
 from dralang.features import FeatureGates
+from dralang.readings import STATUS_NOMINATES
 from dralang.scheduler.binding import Binder, Binding
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind, node_aspects
 from dralang.scheduler.cycle import Failed, Found, NotFound, SchedulingAlgorithm
@@ -59,11 +60,13 @@ class Scheduler:
         features: FeatureGates,
         inventories: Inventories,
         settings: SchedulerSettings = DEFAULT_SETTINGS,
+        readings: frozenset[str] = frozenset(),
     ) -> None:
         self.store = store
         self.events = store.events
         self.features = features
         self.settings = settings
+        self.readings = readings
         self._inventories = inventories
         self.on_taken: Callable[[Pod, CycleState, str], None] | None = None
         """Told of every pod that has got a node and its devices, before anything is written."""
@@ -102,6 +105,7 @@ class Scheduler:
             binding_timeout=settings.arguments.binding_timeout,
             freed=self._capacity_freed,
             is_offered=self.cache.is_offered,
+            readings=self.readings,
         )
         self._serves_extended = features.enabled("DRAExtendedResource")
         self.preemption = DefaultPreemption(self)
@@ -113,6 +117,7 @@ class Scheduler:
             self.nominator,
             self.verdicts,
             percentage=settings.percentage_of_nodes_to_score,
+            nominates_by_status=STATUS_NOMINATES in self.readings,
         )
         self._gates = [plugin for plugin in self.plugins if type(plugin).pre_enqueue is not Plugin.pre_enqueue]
         self.queue = SchedulingQueue(
