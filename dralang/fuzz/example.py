@@ -7,6 +7,7 @@ from zlib import crc32
 from msgspec import Struct, structs
 
 from dralang.diagnostics.diagnostic import Diagnostic
+from dralang.fuzz.against import Difference, Oracles
 from dralang.fuzz.retold import told_otherwise
 from dralang.run.invariants.watch import SUMMARIES
 from dralang.run.outcome import Failure, Played, Why
@@ -32,6 +33,7 @@ class Example(Struct, frozen=True):
         settings: the settings of ``compare with`` under which something else happened.
         played: how it went; None if what stood in the holes did not go together.
         reached: events and reasons of refusals that occurred, and the state at the end as one entry.
+        difference: the failure is that an oracle says something else.
     """
 
     choices: tuple[int, ...]
@@ -41,6 +43,7 @@ class Example(Struct, frozen=True):
     settings: Settings | None
     played: Played | None
     reached: frozenset[str]
+    difference: Difference | None = None
 
     @property
     def is_discarded(self) -> bool:
@@ -53,16 +56,24 @@ class Example(Struct, frozen=True):
         return self.drawn.diagnostics
 
 
-def play_example(scenario: Scenario, chooser: Chooser, workshop: Workshop) -> Example:
-    """Draw a story of a fuzz and play it."""
+def play_example(scenario: Scenario, chooser: Chooser, workshop: Workshop, oracles: Oracles | None = None) -> Example:
+    """Draw a story of a fuzz and play it; ``oracles`` judge it too."""
     recorder = RecordingChooser(chooser)
     assert scenario.template is not None
     drawn: Drawn = scenario.template.draw(recorder)
     choices = tuple(recorder.choices)
     if drawn.scenario is None:
         return Example(choices, drawn, None, "", None, None, frozenset())
+    played = play(drawn.scenario, workshop, None if oracles is None else oracles.observe)
+    return judged(choices, drawn, played, workshop, oracles)
+
+
+def judged(
+    choices: tuple[int, ...], drawn: Drawn, played: Played, workshop: Workshop, oracles: Oracles | None
+) -> Example:
+    """A story that was played, as an example: with the first thing that was not as it should be."""
     story = drawn.scenario
-    played = play(story, workshop)
+    assert story is not None
     failure = played.failures[0] if played.failures else None
     settings: Settings | None = None
     if failure is None and played.verdict == "refused":
@@ -73,8 +84,12 @@ def play_example(scenario: Scenario, chooser: Chooser, workshop: Workshop) -> Ex
         failure = _again(story, played, workshop)
     if failure is None:
         failure = told_otherwise(story, choices, workshop)
+    difference: Difference | None = None
+    if failure is None and oracles is not None:
+        difference = oracles.difference(story, played)
+        failure = None if difference is None else difference.failure
     signature = "" if failure is None else f"{failure.kind} {failure.expected}"
-    return Example(choices, drawn, failure, signature, settings, played, reached_by(played))
+    return Example(choices, drawn, failure, signature, settings, played, reached_by(played), difference)
 
 
 def _refused(played: Played) -> Failure:

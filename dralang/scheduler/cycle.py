@@ -75,6 +75,7 @@ class SchedulingAlgorithm:
         nominator: who is meant for which node.
         verdicts: what was found out before.
         percentage: share of the nodes that must be found to fit, 0 for what the size of the cluster suggests.
+        memory: see ``SchedulerSettings``.
     """
 
     def __init__(
@@ -85,9 +86,11 @@ class SchedulingAlgorithm:
         verdicts: VerdictCache,
         *,
         percentage: int = 0,
+        memory: str = "usual",
     ) -> None:
         self._verdicts = verdicts
-        self.remembers_from = REMEMBERS_FROM
+        self._forgets = memory == "none"
+        self.remembers_from = 1 if memory == "eager" else REMEMBERS_FROM
         """From how many nodes on verdicts are remembered."""
         self._pre_filters = [plugin for plugin in plugins if plugin.has_pre_filter]
         self._filters = [plugin for plugin in plugins if plugin.has_filter]
@@ -102,6 +105,9 @@ class SchedulingAlgorithm:
 
     def schedule(self, state: CycleState, info: PodInfo, *, post_filter: bool = True) -> Answer:
         """Find the best node for a pod; without one, let the plugins try to make room unless told otherwise."""
+        if self._forgets:
+            info.read()
+            self._cache.recount()
         nodes = self._cache.nodes()
         if not nodes:
             return Failed(NO_NODES, rejected=True)
@@ -139,7 +145,7 @@ class SchedulingAlgorithm:
             found = self._search(state, info, [nominated], diagnosis)
             if not isinstance(found, Status) and found:
                 return found
-        if names is None and len(nodes) >= self.remembers_from:
+        if names is None and len(nodes) >= self.remembers_from and not self._forgets:
             remembered = self._remember(state, info, nodes, diagnosis)
             if remembered is not None:
                 return remembered

@@ -242,7 +242,7 @@ class DynamicResources(Plugin):
             if given is not None:
                 results = given
             else:
-                outcome = attempt.on(node.api, self.manager.shares + 1)
+                outcome = self.manager.ask(attempt, node.api)
                 if not isinstance(outcome, Allocated):
                     refused = _refusal(outcome, node.name)
                     hopeful = refused is _CANNOT_ALLOCATE and self.preempts and special is None
