@@ -103,6 +103,7 @@ COMMANDS: Final = (
             Option(("-n", "--workers"), "use so many processes; what is found does not depend on it", "N"),
             Option(("--engine",), "where chunks of examples are played", "ENGINE", ("processes", "dask")),
             Option(("--scheduler",), "the Dask scheduler whose workers are used: tcp://HOST:8786", "ADDRESS"),
+            Option(("--stateful",), "draw each next step from what the simulated cluster looks like at that moment"),
             Option(
                 ("--against",),
                 "also compare with real-allocator (needs Go), reference-cel or from-scratch; may be repeated",

@@ -233,8 +233,9 @@ class _Report:
             self.console.out(f"written: {shown}; `dralang conform {shlex.quote(shown)}` asks it again\n")
 
     def _again(self, scenario: Scenario) -> str:
-        against = "".join(f" --against {name}" for name in self.plan.how.against)
-        return f"dralang fuzz {shlex.quote(clean(scenario.node_id))} --seed {self.plan.seed}{against}"
+        how = self.plan.how
+        options = "".join([" --stateful" * how.stateful, *[f" --against {name}" for name in how.against]])
+        return f"dralang fuzz {shlex.quote(clean(scenario.node_id))} --seed {self.plan.seed}{options}"
 
     def _write(self, outcome: Outcome, campaign: Campaign) -> Written:
         target, example = outcome.target, outcome.example

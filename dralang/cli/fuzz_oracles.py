@@ -24,7 +24,7 @@ def how_of(arguments: Arguments, cache: Path, console: Console) -> How:
     program = ""
     if REAL_ALLOCATOR in against:
         program = str(built(cache, lambda: console.err("note: `go build` of the real allocator, this once\n")))
-    return How(against=against, program=program)
+    return How(arguments.flag("--stateful"), against, program)
 
 
 def admitted(targets: Sequence[Target], how: How) -> tuple[list[Target], list[Diagnostic]]:

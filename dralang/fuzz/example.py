@@ -9,11 +9,12 @@ from msgspec import Struct, structs
 from dralang.diagnostics.diagnostic import Diagnostic
 from dralang.fuzz.against import Difference, Oracles
 from dralang.fuzz.retold import told_otherwise
+from dralang.fuzz.stateful import draw_stateful
 from dralang.run.invariants.watch import SUMMARIES
 from dralang.run.outcome import Failure, Played, Why
 from dralang.run.player import play
 from dralang.run.workshop import Workshop
-from dralang.scenario.holes import Chooser, Drawn, RecordingChooser
+from dralang.scenario.holes import Chooser, Drawn, RecordingChooser, Template
 from dralang.scenario.model import Scenario, Settings
 
 REPEATED: Final = 8
@@ -56,11 +57,19 @@ class Example(Struct, frozen=True):
         return self.drawn.diagnostics
 
 
-def play_example(scenario: Scenario, chooser: Chooser, workshop: Workshop, oracles: Oracles | None = None) -> Example:
-    """Draw a story of a fuzz and play it; ``oracles`` judge it too."""
+def play_example(
+    scenario: Scenario,
+    chooser: Chooser,
+    workshop: Workshop,
+    oracles: Oracles | None = None,
+    *,
+    stateful: bool = False,
+) -> Example:
+    """Draw a story of a fuzz, ``stateful`` step by step, and play it; ``oracles`` judge it too."""
     recorder = RecordingChooser(chooser)
     assert scenario.template is not None
-    drawn: Drawn = scenario.template.draw(recorder)
+    template: Template = scenario.template
+    drawn = draw_stateful(template, recorder, workshop) if stateful else template.draw(recorder)
     choices = tuple(recorder.choices)
     if drawn.scenario is None:
         return Example(choices, drawn, None, "", None, None, frozenset())

@@ -100,7 +100,7 @@ class Explorer:
 
     def play(self, scenario: Scenario, chooser: Chooser) -> Example:
         """Draw a story and play it."""
-        return play_example(scenario, chooser, self.workshop, self.oracles)
+        return play_example(scenario, chooser, self.workshop, self.oracles, stateful=self.how.stateful)
 
     def chunk(self, scenario: Scenario, number: int, examples: int) -> Chunk:
         """Draw and play so many examples with a seed of their own; a failing one is shrunk."""
