@@ -333,7 +333,12 @@ class _Template:
                 return
 
     def draw(self, chooser: Chooser) -> Drawn:
-        """Fill the holes."""
+        """Fill the holes, and tell the story."""
+        filled = self.fill(chooser)
+        return filled if filled.diagnostics else self.tell(filled)
+
+    def fill(self, chooser: Chooser) -> Drawn:
+        """Fill the holes; there is a tree, but no scenario yet."""
         node = self.node
         try:
             filled = self._filled(chooser)
@@ -342,16 +347,22 @@ class _Template:
         body = n.Body(node.body.span, filled.statements)
         tree = n.Scenario(node.span, node.title, node.tags, node.xfail, None, body)
         log = DiagnosticLog()
+        variants = self._variants(filled.compared, log)
+        return Drawn(None, tree, tuple([item for item in log.sorted() if item.severity == "error"]), variants)
+
+    def tell(self, filled: Drawn) -> Drawn:
+        """The story of a tree without holes."""
+        tree, log = filled.tree, DiagnosticLog()
+        assert isinstance(tree, n.Scenario)
         analysis = self.analysis.again(log)
         # Time order is not text order: what speaks of a pod may come before the pod.
-        analysis.foreseen = created_pods(body)
+        analysis.foreseen = created_pods(tree.body)
         elaborator = analysis.elaborate(tree, {})
         scenario = analysis.assemble(tree, self.title, self.settings, elaborator)
-        variants = self._variants(filled.compared, log)
         if log.has_errors:
             errors = [item for item in log.sorted() if item.severity == "error"]
             return Drawn(None, tree, tuple(errors), ())
-        return Drawn(replace(scenario, fuzz=True), tree, (), variants)
+        return Drawn(replace(scenario, fuzz=True), tree, (), filled.variants)
 
     def _filled(self, chooser: Chooser) -> Filled:
         source = self.node.source

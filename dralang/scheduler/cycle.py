@@ -76,6 +76,7 @@ class SchedulingAlgorithm:
         verdicts: what was found out before.
         percentage: share of the nodes that must be found to fit, 0 for what the size of the cluster suggests.
         nominates_by_status: a pod is nominated to the node that its status names.
+        memory: see ``SchedulerSettings``.
     """
 
     def __init__(
@@ -87,9 +88,11 @@ class SchedulingAlgorithm:
         *,
         percentage: int = 0,
         nominates_by_status: bool = False,
+        memory: str = "usual",
     ) -> None:
         self._verdicts = verdicts
-        self.remembers_from = REMEMBERS_FROM
+        self._forgets = memory == "none"
+        self.remembers_from = 1 if memory == "eager" else REMEMBERS_FROM
         """From how many nodes on verdicts are remembered."""
         self._pre_filters = [plugin for plugin in plugins if plugin.has_pre_filter]
         self._filters = [plugin for plugin in plugins if plugin.has_filter]
@@ -105,6 +108,9 @@ class SchedulingAlgorithm:
 
     def schedule(self, state: CycleState, info: PodInfo, *, post_filter: bool = True) -> Answer:
         """Find the best node for a pod; without one, let the plugins try to make room unless told otherwise."""
+        if self._forgets:
+            info.read()
+            self._cache.recount()
         nodes = self._cache.nodes()
         if not nodes:
             return Failed(NO_NODES, rejected=True)
@@ -142,7 +148,7 @@ class SchedulingAlgorithm:
             found = self._search(state, info, [nominated], diagnosis)
             if not isinstance(found, Status) and found:
                 return found
-        if names is None and len(nodes) >= self.remembers_from:
+        if names is None and len(nodes) >= self.remembers_from and not self._forgets:
             remembered = self._remember(state, info, nodes, diagnosis)
             if remembered is not None:
                 return remembered

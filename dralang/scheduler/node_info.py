@@ -29,6 +29,11 @@ class PodInfo:
 
     def __init__(self, pod: Pod) -> None:
         self.pod = pod
+        self.read()
+
+    def read(self) -> None:
+        """Compute everything from the pod."""
+        pod = self.pod
         self.claims = known_claims(pod)
         devices = device_amounts(pod)
         self.requests: Amounts = pod_requests(pod, devices)
@@ -144,6 +149,17 @@ class NodeInfo:
         cpu, memory = info.scored_requests
         self.scored_cpu += sign * cpu
         self.scored_memory += sign * memory
+
+    def recount(self) -> None:
+        """Compute everything from node and pods."""
+        self.requested = {}
+        self.scored_cpu = self.scored_memory = 0
+        if self.node is not None:
+            self.allocatable = {}
+            self.set_node(self.node)
+        for info in self.pods.values():
+            info.read()
+            self._count(info, 1)
 
     def clone(self) -> "NodeInfo":
         """A copy that can be changed without changing this one."""
@@ -268,6 +284,18 @@ class NodeCache:
         self.with_affinity -= removed is not None and removed.has_affinity
         if info.node is None and not info.pods:
             del self._infos[node]
+
+    def recount(self) -> None:
+        """Compute everything from the nodes and their pods."""
+        self._order = None
+        self._offering = {}
+        self.with_affinity = self.discouraging = self.with_images = 0
+        for info in self._infos.values():
+            info.recount()
+            self.discouraging += _discourages(info.node)
+            self.with_images += _has_images(info.node)
+            self._count_offers(info.node, 1)
+            self.with_affinity += sum(pod.has_affinity for pod in info.pods.values())
 
     def pod(self, uid: str) -> PodInfo | None:
         """A pod that counts on some node."""

@@ -27,11 +27,13 @@ class QueueSettings(NamedTuple):
         initial_backoff: wait after the first failure, in milliseconds.
         max_backoff: longest wait; 0 turns backoff off.
         pop_from_backoff: an idle scheduler takes pods out of backoff early (SchedulerPopFromBackoffQ).
+        passes_over: pods that a change cannot help are known beforehand from their claims.
     """
 
     initial_backoff: int = SECOND
     max_backoff: int = 10 * SECOND
     pop_from_backoff: bool = True
+    passes_over: bool = True
 
 
 class QueuedEntity:
@@ -317,7 +319,7 @@ class SchedulingQueue:
         """A change happened: try again the pods that it may help."""
         self.changes += 1
         pool = list(self._unschedulable.values())
-        claim = _claim_of_users(event)
+        claim = _claim_of_users(event) if self._settings.passes_over else None
         if claim is not None:
             # A backlog of pods sees the claims of all others come: most of it is passed over here.
             pool = [each for each in pool if type(each) is not QueuedPod or claim in each.info.claims]

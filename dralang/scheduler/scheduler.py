@@ -28,7 +28,7 @@ from dralang.scheduler.declared_features import NodeDeclaredFeatures
 from dralang.scheduler.dynamicresources.binding import ClaimBinder
 from dralang.scheduler.dynamicresources.device_counts import ManagedDeviceCounts
 from dralang.scheduler.dynamicresources.inventories import Inventories
-from dralang.scheduler.dynamicresources.manager import DRAManager
+from dralang.scheduler.dynamicresources.manager import DRAManager, Listener
 from dralang.scheduler.dynamicresources.plugin import DynamicResources
 from dralang.scheduler.framework import SUCCESS, CycleState, Diagnosis, NominationEnd, Plugin, Status
 from dralang.scheduler.image_locality import ImageLocality
@@ -72,6 +72,7 @@ class Scheduler:
         """Told of every pod that has got a node and its devices, before anything is written."""
         self.on_preempting: Callable[[Pod, str, tuple[Pod, ...]], None] | None = None
         """Told of every preemption that was chosen, before anything is done: preemptor, node, victims."""
+        self._listener: Listener | None = None
         self._reset()
         handlers = (
             (Pod, self._on_pod),
@@ -97,7 +98,9 @@ class Scheduler:
             recomputes_names=features.version not in ("1.34", "1.35", "1.36", "1.37"),
             changed=self._claim_changed,
             touched=self._nodes_touched,
+            forgets=settings.memory == "none",
         )
+        self.manager.listener = self._listener
         self.dynamic_resources = DynamicResources(
             self.store,
             self.manager,
@@ -118,12 +121,18 @@ class Scheduler:
             self.verdicts,
             percentage=settings.percentage_of_nodes_to_score,
             nominates_by_status=STATUS_NOMINATES in self.readings,
+            memory=settings.memory,
         )
         self._gates = [plugin for plugin in self.plugins if type(plugin).pre_enqueue is not Plugin.pre_enqueue]
         self.queue = SchedulingQueue(
             self.events,
             self.name,
-            QueueSettings(settings.initial_backoff, settings.max_backoff, features.enabled("SchedulerPopFromBackoffQ")),
+            QueueSettings(
+                settings.initial_backoff,
+                settings.max_backoff,
+                pop_from_backoff=features.enabled("SchedulerPopFromBackoffQ"),
+                passes_over=settings.memory != "none",
+            ),
             self._pre_enqueue,
             self._helps,
             self._wake,
@@ -227,6 +236,10 @@ class Scheduler:
     def _namespace_labels(self, name: str) -> Mapping[str, str]:
         found = self.store.get(Namespace, "", name)
         return {"kubernetes.io/metadata.name": name, **(found.metadata.labels if found is not None else {})}
+
+    def listen(self, listener: Listener) -> None:
+        """Let somebody hear every question to the allocator, whoever restarts the scheduler."""
+        self._listener = self.manager.listener = listener
 
     # Life of the process.
 

@@ -83,7 +83,7 @@ class CapacityHolder:
         nominations.track(info.uid, node.name, list(released))
         assert trial.inventory is not None
         assert trial.allocated is not None
-        outcome = Attempt(trial.inventory, trial.allocated, asked).on(node.api, self._manager.shares + 1)
+        outcome = self._manager.ask(Attempt(trial.inventory, trial.allocated, asked), node.api)
         if not isinstance(outcome, Allocated):
             self._record(info, node.name, "nothing: the simulation cannot be repeated", released)
             return

@@ -265,7 +265,7 @@ class DynamicResources(Plugin):
         given = self._given(state, data, info, node, special, units) if self.preempts else None
         if given is not None:
             return given
-        outcome = attempt.on(node.api, self.manager.shares + 1)
+        outcome = self.manager.ask(attempt, node.api)
         if not isinstance(outcome, Allocated):
             refused = _refusal(outcome, node.name)
             hopeful = refused is _CANNOT_ALLOCATE and self.preempts and special is None
