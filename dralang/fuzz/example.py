@@ -19,6 +19,7 @@ from dralang.scenario.model import Scenario, Settings
 
 REPEATED: Final = 8
 """One example in so many is played twice: the same story must take the same course."""
+_AGAIN: Final = "same-input-same-output"
 _NUMBERS: Final = re.compile(r"\d+")
 _REASON: Final = re.compile(r"\d+ ([^.,]+(?:\.[^ ,][^.,]*)*)")
 
@@ -64,8 +65,19 @@ def play_example(
     oracles: Oracles | None = None,
     *,
     stateful: bool = False,
+    wanted: str | None = "",
 ) -> Example:
-    """Draw a story of a fuzz, ``stateful`` step by step, and play it; ``oracles`` judge it too."""
+    """Draw a story of a fuzz and play it.
+
+    Args:
+        scenario: with a ``template``.
+        chooser: fills the holes.
+        workshop: makes the environment.
+        oracles: judge it too.
+        stateful: drawn step by step.
+        wanted: the signature of a failure that is looked for: what costs more plays is done for it, and else by lot;
+            None does all of it.
+    """
     recorder = RecordingChooser(chooser)
     assert scenario.template is not None
     template: Template = scenario.template
@@ -74,11 +86,16 @@ def play_example(
     if drawn.scenario is None:
         return Example(choices, drawn, None, "", None, None, frozenset())
     played = play(drawn.scenario, workshop, None if oracles is None else oracles.observe)
-    return judged(choices, drawn, played, workshop, oracles)
+    return judged(choices, drawn, played, workshop, oracles, wanted)
 
 
 def judged(
-    choices: tuple[int, ...], drawn: Drawn, played: Played, workshop: Workshop, oracles: Oracles | None
+    choices: tuple[int, ...],
+    drawn: Drawn,
+    played: Played,
+    workshop: Workshop,
+    oracles: Oracles | None,
+    wanted: str | None,
 ) -> Example:
     """A story that was played, as an example: with the first thing that was not as it should be."""
     story = drawn.scenario
@@ -89,10 +106,11 @@ def judged(
         failure = _refused(played)
     if failure is None:
         failure, settings = _compared(story, drawn.variants, played, workshop)
-    if failure is None and crc32(repr(choices).encode()) % REPEATED == 0:
+    twice = wanted is None or _AGAIN in wanted or crc32(repr(choices).encode()) % REPEATED == 0
+    if failure is None and twice:
         failure = _again(story, played, workshop)
     if failure is None:
-        failure = told_otherwise(story, choices, workshop)
+        failure = told_otherwise(story, choices, workshop, wanted)
     difference: Difference | None = None
     if failure is None and oracles is not None:
         difference = oracles.difference(story, played)
@@ -143,8 +161,7 @@ def _again(story: Scenario, played: Played, workshop: Workshop) -> Failure | Non
 
 
 def _unlike(story: Scenario, actual: str) -> Failure:
-    name = "same-input-same-output"
-    return Failure(story.span, "invariant", 0, f"{name} (std.invariants): {SUMMARIES[name]}", actual)
+    return Failure(story.span, "invariant", 0, f"{_AGAIN} (std.invariants): {SUMMARIES[_AGAIN]}", actual)
 
 
 def reached_by(played: Played) -> frozenset[str]:

@@ -94,13 +94,14 @@ class Explorer:
     def replay(self, scenario: Scenario, choices: tuple[int, ...]) -> Example | str:
         """Play a recorded example; the text of a fault if dralang itself breaks."""
         try:
-            return self.play(scenario, RecordedChooser(choices))
+            return self.play(scenario, RecordedChooser(choices), None)
         except Exception as error:  # a fault of dralang is a finding
             return fault_of(error)
 
-    def play(self, scenario: Scenario, chooser: Chooser) -> Example:
-        """Draw a story and play it."""
-        return play_example(scenario, chooser, self.workshop, self.oracles, stateful=self.how.stateful)
+    def play(self, scenario: Scenario, chooser: Chooser, wanted: str | None = "") -> Example:
+        """Draw a story and play it; see `play_example`."""
+        stateful = self.how.stateful
+        return play_example(scenario, chooser, self.workshop, self.oracles, stateful=stateful, wanted=wanted)
 
     def chunk(self, scenario: Scenario, number: int, examples: int) -> Chunk:
         """Draw and play so many examples with a seed of their own; a failing one is shrunk."""
@@ -164,7 +165,7 @@ class _Run:
         fault = ""
         example: Example | None = None
         try:
-            example = self.explorer.play(self.scenario, recorder)
+            example = self.explorer.play(self.scenario, recorder, self.signature)
         except Exception as error:
             if _is_of_hypothesis(error):
                 raise

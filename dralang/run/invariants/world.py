@@ -20,6 +20,7 @@ from dralang.api.resourceslice import Device, DeviceAttribute, ResourceSlice
 from dralang.cluster.clock import EventQueue
 from dralang.cluster.store import ObjectStore
 from dralang.run.simulation import Environment
+from dralang.run.waiting import Waiting
 
 BLOCKING: Final = ("NoSchedule", "NoExecute")
 """The effects of taints that keep requests away."""
@@ -116,6 +117,9 @@ class World:
         self.lag = 0
         self.waited: dict[str, Waited] = {}
         """What each preemptor (UID) waits for."""
+        self.moment: tuple[int, ...] = ()
+        self.waits: dict[str, Waiting | None] = {}
+        """Why pods (UIDs) wait at a moment, as far as somebody asked; see ``rest``."""
         self._selected: dict[tuple[int, str], tuple[Device, bool | ExpressionError]] = {}
 
     # ---- bookkeeping ------------------------------------------------------------------------------------------------
