@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
 
 from dralang.api.pods import Pod
-from dralang.scheduler.cluster_event import ClusterEvent
+from dralang.scheduler.cluster_event import ClusterEvent, EventKind
 from dralang.scheduler.node_info import NodeInfo, PodInfo
 
 MAX_NODE_SCORE = 100
@@ -144,9 +144,11 @@ class Plugin:
         name: upstream's name.
         has_filter, has_add_pod, has_score, has_post_filter: which extension points it has; the cycle skips the others.
         weight: of its score.
+        wakes_on: the kinds of event for which `helps` can say yes; it is asked for no others.
     """
 
     name = ""
+    wakes_on = frozenset(EventKind)
     weight = 1
     has_pre_filter = False
     has_filter = False

@@ -40,6 +40,9 @@ class NodeResourcesFit(Plugin):
     """The pod fits into what the pods of the node leave."""
 
     name = "NodeResourcesFit"
+    wakes_on = frozenset(
+        {EventKind.NODE_ADDED, EventKind.NODE_UPDATED, EventKind.ASSIGNED_POD_DELETED, EventKind.CLASS_CHANGED}
+    )
     has_pre_filter = True
     has_filter = True
     has_score = True

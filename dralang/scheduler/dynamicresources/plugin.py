@@ -53,6 +53,16 @@ class DynamicResources(Plugin):
     """Claims at every extension point."""
 
     name = "DynamicResources"
+    wakes_on = frozenset(
+        {
+            EventKind.CLAIM_CHANGED,
+            EventKind.TARGET_POD_UPDATED,
+            EventKind.NODE_ADDED,
+            EventKind.SLICE_CHANGED,
+            EventKind.CLASS_CHANGED,
+            EventKind.NODE_UPDATED,
+        }
+    )
     weight = 2
     has_pre_filter = True
     has_filter = True
