@@ -140,9 +140,9 @@ class SchedulingAlgorithm:
             if not isinstance(found, Status) and found:
                 return found
         if names is None and len(nodes) >= self.remembers_from:
-            remembered = self._remember(state, info, nodes, diagnosis)
-            if remembered is not None:
-                return remembered
+            answer = self._look_at_only_node(state, info) or self._remember(state, info, nodes, diagnosis)
+            if answer is not None:
+                return answer
         candidates = nodes
         if names is not None:
             candidates = [node for node in nodes if node.name in names]
@@ -209,6 +209,23 @@ class SchedulingAlgorithm:
                 rejectors.add(status.plugin)
         diagnosis.rejectors = frozenset(rejectors)
         return feasible
+
+    def _look_at_only_node(self, state: CycleState, info: PodInfo) -> Found | None:
+        """The node that a plugin insists on, if it is the outcome of a search of all nodes.
+
+        It is if it fits, nobody else's verdict could be an error, and the search is not over before all are passed:
+        then it ends where it began.
+        """
+        filters = [plugin for plugin in self._filters if plugin.name not in state.skipped]
+        names = {name for plugin in filters if (name := plugin.only_node(state, info))}
+        if len(names) != 1 or self._nominator.nodes():
+            return None
+        if any(not plugin.only_node(state, info) and plugin.sign(state, info) is None for plugin in filters):
+            return None
+        node = self._cache.node(names.pop())
+        if node is None or not self.filter(state, info, node, filters).is_success:
+            return None
+        return Found(node.name)
 
     def _remember(
         self, state: CycleState, info: PodInfo, nodes: list[NodeInfo], diagnosis: Diagnosis

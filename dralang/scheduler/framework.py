@@ -178,6 +178,10 @@ class Plugin:
         """Everything about the pod that Filter and a node-local score look at; None if that cannot be said."""
         return None
 
+    def only_node(self, state: CycleState, info: PodInfo) -> str:
+        """The one node that Filter may let pass, if it rejects all others without a look at them; else empty."""
+        return ""
+
     def pre_enqueue(self, pod: Pod) -> Status:
         """Whether the pod may enter the active queue."""
         return SUCCESS
