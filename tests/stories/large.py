@@ -153,8 +153,10 @@ class LargeStory:
     # Pods.
 
     def add_pod(self):
-        container = {"name": self.chance.choice(("main", "other")), "resources": {}}
-        spec = {"containers": [container]}
+        resources = {}
+        spec: dict[str, object] = {
+            "containers": [{"name": self.chance.choice(("main", "other")), "resources": resources}]
+        }
         draw = self.chance.random()
         if draw < 0.4:
             template = f"{self.chance.choice(list(CLASSES))}-{self.chance.choice((1, 1, 2))}"
@@ -166,9 +168,9 @@ class LargeStory:
             spec["resourceClaims"] = [{"name": "gpu", "resourceClaimName": shared}]
         if draw > 0.65:
             wanted = {self.chance.choice(RESOURCES): self.chance.choice(("1", "1", "2"))}
-            container["resources"] = {"requests": dict(wanted), "limits": wanted}
+            resources |= {"requests": dict(wanted), "limits": wanted}
         if self.chance.random() < 0.3:
-            container["resources"].setdefault("requests", {})["cpu"] = "2"
+            resources.setdefault("requests", {})["cpu"] = "2"
         if self.chance.random() < 0.2:
             spec["nodeSelector"] = {"disk": "ssd"}
         if self.chance.random() < 0.2:
