@@ -5,6 +5,7 @@ pkg/scheduler/framework/sorted_nodes.go.
 """
 
 from collections.abc import Hashable, Sequence
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias, cast
 
 from dralang.scheduler.framework import (
@@ -23,6 +24,7 @@ from dralang.scheduler.verdicts import VerdictCache, Verdicts, Walk
 NO_NODES = "no nodes available to schedule pods"
 MIN_FEASIBLE_NODES = 100
 MIN_PERCENTAGE = 5
+MOST_KINDS = 1024
 REMEMBERS_FROM = 24
 """With fewer nodes a walk over all of them costs less than remembering."""
 
@@ -99,6 +101,9 @@ class SchedulingAlgorithm:
         self._nominator = nominator
         self._percentage = percentage
         self._next_start = 0
+        self._insistent = [plugin for plugin in self._filters if type(plugin).only_node is not Plugin.only_node]
+        self._kinds: dict[Hashable, int] = {}
+        self._next_kind = 0
 
     def schedule(self, state: CycleState, info: PodInfo, *, post_filter: bool = True) -> Answer:
         """Find the best node for a pod; without one, let the plugins try to make room unless told otherwise."""
@@ -216,11 +221,11 @@ class SchedulingAlgorithm:
         It is if it fits, nobody else's verdict could be an error, and the search is not over before all are passed:
         then it ends where it began.
         """
-        filters = [plugin for plugin in self._filters if plugin.name not in state.skipped]
-        names = {name for plugin in filters if (name := plugin.only_node(state, info))}
+        names = {name for plugin in self._insistent if (name := plugin.only_node(state, info))}
         if len(names) != 1 or self._nominator.nodes():
             return None
-        if any(not plugin.only_node(state, info) and plugin.sign(state, info) is None for plugin in filters):
+        filters = [plugin for plugin in self._filters if plugin.name not in state.skipped]
+        if any(plugin.sign(state, info) is None for plugin in filters if plugin not in self._insistent):
             return None
         node = self._cache.node(names.pop())
         if node is None or not self.filter(state, info, node, filters).is_success:
@@ -232,8 +237,10 @@ class SchedulingAlgorithm:
     ) -> list[NodeInfo] | Status | Found | None:
         """Search with what is known from pods that wanted the same; None if nothing can be known."""
         filters = [plugin for plugin in self._filters if plugin.name not in state.skipped]
-        parts: list[Hashable] = [state.skipped]
+        parts: list[Hashable] = [state.skipped, self._kind(state, info)]
         for plugin in filters:
+            if plugin.signs_pod_alone:
+                continue
             part = plugin.sign(state, info)
             if part is None:
                 return None
@@ -262,8 +269,21 @@ class SchedulingAlgorithm:
         status = self.filter(state, info, nodes[best], filters)
         return Found(nodes[best].name) if status.is_success else status
 
+    def _kind(self, state: CycleState, info: PodInfo) -> int:
+        """The number for what filters that look at the pod alone see of it."""
+        if info.kind is None:
+            sign = tuple([plugin.sign(state, info) for plugin in self._filters if plugin.signs_pod_alone])
+            known = self._kinds.get(sign)
+            if known is None:
+                if len(self._kinds) >= MOST_KINDS:
+                    self._kinds.clear()
+                known = self._kinds[sign] = self._next_kind
+                self._next_kind += 1
+            info.kind = known
+        return info.kind
+
     def _best_remembered(self, state: CycleState, info: PodInfo, verdicts: Verdicts, walked: Walk) -> int:
-        chosen = [verdicts.nodes[position] for position in walked.fitting]
+        chosen = itemgetter(*walked.fitting)(verdicts.nodes)
         local: list[Plugin] = []
         others: list[list[int]] = []
         for plugin in self._scores:

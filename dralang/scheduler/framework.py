@@ -145,10 +145,12 @@ class Plugin:
         has_filter, has_add_pod, has_score, has_post_filter: which extension points it has; the cycle skips the others.
         weight: of its score.
         wakes_on: the kinds of event for which `helps` can say yes; it is asked for no others.
+        signs_pod_alone: whether `sign` depends on nothing but the pod's spec, and is never None.
     """
 
     name = ""
     wakes_on = frozenset(EventKind)
+    signs_pod_alone = False
     weight = 1
     has_pre_filter = False
     has_filter = False
@@ -280,7 +282,9 @@ class NodeStatuses:
         if self._summary is not None and self._summary[0] == node_count:
             return self._summary[1]
         # Most nodes say the same: what they say is taken apart once.
-        found = self._reasons or Counter([status.reasons for status in self.own.values()])
+        found = self._reasons
+        if found is None:
+            found = Counter([status.reasons for status in self.own.values()]) if self.own else Counter()
         counts: dict[str, int] = {}
         for reasons, times in found.items():
             for reason in reasons:

@@ -44,6 +44,7 @@ class NodeName(Plugin):
     """A pod that names a node runs there only."""
 
     name = "NodeName"
+    signs_pod_alone = True
     wakes_on = frozenset({EventKind.NODE_ADDED})
     has_filter = True
     has_pre_filter = True
@@ -72,6 +73,7 @@ class NodeUnschedulable(Plugin):
     """A cordoned node takes only pods that tolerate it."""
 
     name = "NodeUnschedulable"
+    signs_pod_alone = True
     wakes_on = frozenset({EventKind.NODE_ADDED, EventKind.NODE_UPDATED, EventKind.TARGET_POD_UPDATED})
     has_filter = True
 
@@ -96,6 +98,7 @@ class TaintToleration(Plugin):
     """Taints keep pods away, or make a node less welcome."""
 
     name = "TaintToleration"
+    signs_pod_alone = True
     wakes_on = frozenset({EventKind.NODE_ADDED, EventKind.NODE_UPDATED, EventKind.TARGET_POD_UPDATED})
     weight = 3
     has_filter = True
@@ -197,6 +200,7 @@ class NodeAffinity(Plugin):
     """Node selector and node affinity."""
 
     name = "NodeAffinity"
+    signs_pod_alone = True
     wakes_on = frozenset({EventKind.NODE_ADDED, EventKind.NODE_UPDATED})
     weight = 2
     has_pre_filter = True
@@ -264,6 +268,7 @@ class NodePorts(Plugin):
     """A host port is given to one pod of a node."""
 
     name = "NodePorts"
+    signs_pod_alone = True
     wakes_on = frozenset({EventKind.NODE_ADDED, EventKind.ASSIGNED_POD_DELETED})
     has_pre_filter = True
     has_filter = True
