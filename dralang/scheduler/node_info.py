@@ -23,9 +23,11 @@ class PodInfo:
         ports: host ports as (address, protocol, port).
         has_affinity: whether it has terms about other pods.
         claims: namespace and name of the claims that its entries stand for, as far as they are known.
+        kind: a number that pods share in which the filters see no difference but for claims and requests; the cycle
+            sets it.
     """
 
-    __slots__ = ("claims", "has_affinity", "pod", "ports", "requests", "scored_requests")
+    __slots__ = ("claims", "has_affinity", "kind", "pod", "ports", "requests", "scored_requests")
 
     def __init__(self, pod: Pod) -> None:
         self.pod = pod
@@ -34,6 +36,7 @@ class PodInfo:
     def read(self) -> None:
         """Compute everything from the pod."""
         pod = self.pod
+        self.kind: int | None = None
         self.claims = known_claims(pod)
         devices = device_amounts(pod)
         self.requests: Amounts = pod_requests(pod, devices)

@@ -131,9 +131,9 @@ class DefaultPreemption(Plugin):
         if obstacle:
             return Considered(obstacle, (), tried, ())
         nodes = self._scheduler.cache.nodes()
-        helpful: list[NodeInfo] = []
-        if statuses.any_is(Code.UNSCHEDULABLE):
-            helpful = [node for node in nodes if statuses.of(node.name).code is Code.UNSCHEDULABLE]
+        if not statuses.any_is(Code.UNSCHEDULABLE):
+            return Considered("", (), tried, ())
+        helpful = [node for node in nodes if statuses.of(node.name).code is Code.UNSCHEDULABLE]
         candidates, errors = self._candidates(state, info, helpful, tried)
         return Considered("", tuple(candidates), tried, tuple(errors))
 

@@ -136,7 +136,9 @@ class Scheduler:
             self._pre_enqueue,
             self._helps,
             self._wake,
+            self._listeners,
         )
+        self._by_event: dict[EventKind, tuple[str, ...]] = {}
         self.groups = PodGroups(self.queue, self.events, enabled=features.enabled("GenericWorkload"))
         if self.groups.enabled and (settings.plugins is None or GangScheduling.name in settings.plugins):
             gang = GangScheduling(self.groups)
@@ -466,6 +468,14 @@ class Scheduler:
         if event.kind is EventKind.TARGET_POD_UPDATED and event.new.metadata.uid != queued.uid:
             return False
         return found.helps(event, queued.info)
+
+    def _listeners(self, kind: EventKind) -> tuple[str, ...]:
+        """The plugins that a kind of event can make change their mind."""
+        found = self._by_event.get(kind)
+        if found is None:
+            found = tuple(plugin.name for plugin in self.plugins if kind in plugin.wakes_on)
+            self._by_event[kind] = found
+        return found
 
     def _wake(self) -> None:
         if not self._cycle_planned:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Sequence
 from msgspec.structs import replace
 
 from dralang.allocator.allocate import Attempt
-from dralang.allocator.node_selection import NodeSelectorError, selector_matches
+from dralang.allocator.node_selection import NodeSelectorError, only_name, selector_matches
 from dralang.allocator.outcome import Allocated, FatalError, GaveUp, NodeError, Outcome
 from dralang.allocator.requests import signature_number
 from dralang.api.allocation import AllocationResult
@@ -57,6 +57,16 @@ class DynamicResources(Plugin):
     """Claims at every extension point."""
 
     name = "DynamicResources"
+    wakes_on = frozenset(
+        {
+            EventKind.CLAIM_CHANGED,
+            EventKind.TARGET_POD_UPDATED,
+            EventKind.NODE_ADDED,
+            EventKind.SLICE_CHANGED,
+            EventKind.CLASS_CHANGED,
+            EventKind.NODE_UPDATED,
+        }
+    )
     weight = 2
     has_pre_filter = True
     has_filter = True
@@ -222,6 +232,14 @@ class DynamicResources(Plugin):
             # Where an error would name the claim, claims of one template are still alike: they share their spec.
             parts.append(number if number is not None else ("spec", id(claim.spec)))
         return tuple(parts)
+
+    def only_node(self, state: CycleState, info: PodInfo) -> str:
+        """Where the claims are, if all are allocated and one of them is on a node of that name."""
+        data = state.read(STATE)
+        if data is None or not data.claims or data.special or self.node_allocatable or data.to_ask():
+            return ""
+        names = {only_name(selector) for selector in data.selectors.values()}
+        return names.pop() or "" if len(names) == 1 else ""
 
     def filter(self, state: CycleState, info: PodInfo, node: NodeInfo) -> Status:
         """Can the node serve the claims?"""
