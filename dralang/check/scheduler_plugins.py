@@ -10,9 +10,11 @@ WEIGHTS: Final[Mapping[str, int]] = {
     "TaintToleration": 3,
     "NodeAffinity": 2,
     "NodeResourcesFit": 1,
+    "PodTopologySpread": 2,
     "InterPodAffinity": 2,
     "DynamicResources": 2,
     "NodeResourcesBalancedAllocation": 1,
+    "ImageLocality": 1,
 }
 """The modelled plugins that score, with their default weights."""
 
@@ -29,6 +31,7 @@ MODELLED: Final = (
     "DynamicResources",
     "DefaultPreemption",
     "NodeResourcesBalancedAllocation",
+    "ImageLocality",
     "NodeDeclaredFeatures",
     "GangScheduling",
 )
@@ -96,6 +99,7 @@ IMPLEMENTED: Final[Mapping[str, tuple[str, ...]]] = {
         "TaintToleration",
         "NodeAffinity",
         "NodeResourcesFit",
+        "PodTopologySpread",
         "InterPodAffinity",
         "NodeResourcesBalancedAllocation",
     ),
@@ -103,14 +107,9 @@ IMPLEMENTED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Who has something to say at the extension points at which single plugins can be switched."""
 
-_CPU_AND_MEMORY: Final = [{"name": "cpu", "weight": 1}, {"name": "memory", "weight": 1}]
-
 DEFAULT_ARGS: Final[Mapping[str, Mapping[str, object]]] = {
     "DefaultPreemption": {"minCandidateNodesPercentage": 10, "minCandidateNodesAbsolute": 100},
-    "InterPodAffinity": {"hardPodAffinityWeight": 1, "ignorePreferredTermsOfExistingPods": False},
-    "NodeResourcesBalancedAllocation": {"resources": _CPU_AND_MEMORY},
-    "NodeResourcesFit": {"scoringStrategy": {"type": "LeastAllocated", "resources": _CPU_AND_MEMORY}},
     "PodTopologySpread": {"defaultingType": "System"},
     "VolumeBinding": {"bindTimeoutSeconds": 600},
 }
-"""Arguments as a configuration that was written out has them; other values are not modelled."""
+"""Arguments of which only the default is modelled, as a configuration that was written out has them."""

@@ -177,6 +177,8 @@ class NodeCache:
         """How many of the pods have terms about other pods."""
         self.discouraging = 0
         """How many of the nodes have taints that only ask to stay away."""
+        self.with_images = 0
+        """How many of the nodes say which images they have."""
 
     def node(self, name: str) -> NodeInfo | None:
         """A node that exists."""
@@ -202,7 +204,9 @@ class NodeCache:
         name = node.metadata.name
         self._changed(name)
         info = self._infos.get(name)
-        self.discouraging += _discourages(node) - _discourages(info.node if info is not None else None)
+        before = info.node if info is not None else None
+        self.discouraging += _discourages(node) - _discourages(before)
+        self.with_images += _has_images(node) - _has_images(before)
         if info is None:
             self._infos[name] = NodeInfo(node)
             self._order = None
@@ -223,6 +227,7 @@ class NodeCache:
         if info is None:
             return
         self.discouraging -= _discourages(info.node)
+        self.with_images -= _has_images(info.node)
         info.node = None
         self._order = None
         if not info.pods:
@@ -260,6 +265,10 @@ class NodeCache:
 
 def _discourages(node: Node | None) -> bool:
     return node is not None and any(taint.effect == "PreferNoSchedule" for taint in node.spec.taints)
+
+
+def _has_images(node: Node | None) -> bool:
+    return node is not None and bool(node.status.images)
 
 
 def _zone(node: Node) -> tuple[str, ...]:

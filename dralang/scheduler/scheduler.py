@@ -25,10 +25,12 @@ from dralang.scheduler.cluster_event import ClusterEvent, EventKind, node_aspect
 from dralang.scheduler.cycle import Failed, Found, NotFound, SchedulingAlgorithm
 from dralang.scheduler.declared_features import NodeDeclaredFeatures
 from dralang.scheduler.dynamicresources.binding import ClaimBinder
+from dralang.scheduler.dynamicresources.device_counts import ManagedDeviceCounts
 from dralang.scheduler.dynamicresources.inventories import Inventories
 from dralang.scheduler.dynamicresources.manager import DRAManager
 from dralang.scheduler.dynamicresources.plugin import DynamicResources
 from dralang.scheduler.framework import SUCCESS, CycleState, Diagnosis, NominationEnd, Plugin, Status
+from dralang.scheduler.image_locality import ImageLocality
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
 from dralang.scheduler.node_plugins import NodeAffinity, NodeName, NodePorts, NodeUnschedulable, TaintToleration
 from dralang.scheduler.nominator import PodNominator
@@ -93,7 +95,7 @@ class Scheduler:
             self.store,
             self.manager,
             features,
-            binding_timeout=settings.binding_timeout,
+            binding_timeout=settings.arguments.binding_timeout,
             freed=self._capacity_freed,
         )
         self._serves_extended = features.enabled("DRAExtendedResource")
@@ -133,7 +135,7 @@ class Scheduler:
             self.store,
             self.name,
             claims,
-            timeout=settings.binding_timeout if waits else 0,
+            timeout=settings.arguments.binding_timeout if waits else 0,
             done=self._bound,
             failed=self._binding_failed,
         )
@@ -144,6 +146,8 @@ class Scheduler:
 
     def _profile(self) -> list[Plugin]:
         """The plugins in the order of the default profile."""
+        arguments = self.settings.arguments
+        devices = ManagedDeviceCounts(self.manager) if self._serves_extended else None
         plugins: list[Plugin] = [
             SchedulingGates(),
             NodeName(),
@@ -151,12 +155,23 @@ class Scheduler:
             TaintToleration(self.cache),
             NodeAffinity(),
             NodePorts(),
-            NodeResourcesFit(self._delegates),
-            PodTopologySpread(),
-            InterPodAffinity(self.cache, self._namespace_labels),
+            NodeResourcesFit(
+                self._delegates,
+                arguments.fit,
+                devices,
+                (arguments.ignored_resources, arguments.ignored_resource_groups),
+            ),
+            PodTopologySpread(self.cache),
+            InterPodAffinity(
+                self.cache,
+                self._namespace_labels,
+                hard_weight=arguments.hard_pod_affinity_weight,
+                ignores_others=arguments.ignore_preferred_terms_of_existing_pods,
+            ),
             self.dynamic_resources,
             self.preemption,
-            BalancedAllocation(),
+            BalancedAllocation(arguments.balanced_resources, devices),
+            ImageLocality(self.cache),
         ]
         if self.features.enabled("NodeDeclaredFeatures"):
             plugins.append(NodeDeclaredFeatures(self.features.version))
