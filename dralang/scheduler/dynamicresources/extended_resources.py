@@ -12,7 +12,9 @@ from dralang.api.deviceclass import DeviceClass
 from dralang.api.meta import ObjectMeta, OwnerReference
 from dralang.api.pods import ContainerExtendedResourceRequest, Pod
 from dralang.api.resourceclaim import DeviceRequest, ExactDeviceRequest, ResourceClaim
+from dralang.cluster.errors import ApiError
 from dralang.cluster.podclaims import EXTENDED_RESOURCE_ANNOTATION
+from dralang.cluster.store import ObjectStore
 from dralang.scheduler.dynamicresources.class_names import IMPLICIT_PREFIX, ClassNames
 from dralang.scheduler.node_info import NodeInfo, PodInfo
 from dralang.scheduler.resources import is_sidecar
@@ -155,3 +157,17 @@ def _container_request(
     )
     used.append(mapping(name))
     return DeviceRequest(name=name, exactly=exactly), used
+
+
+def delete_special_claim(store: ObjectStore, claim: ResourceClaim) -> ApiError | None:
+    """Delete the claim for extended resources, whatever holds it."""
+    meta = claim.metadata
+    current = store.get(ResourceClaim, meta.namespace, meta.name)
+    if current is None or current.metadata.uid != meta.uid:
+        return None
+    if current.metadata.finalizers:
+        written = store.update(replace(current, metadata=replace(current.metadata, finalizers=())))
+        if isinstance(written, ApiError):
+            return written
+    refused = store.delete(ResourceClaim, meta.namespace, meta.name, uid=meta.uid)
+    return None if refused is None or refused.reason == "NotFound" else refused

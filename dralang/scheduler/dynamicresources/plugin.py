@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from dralang.allocator.allocate import Attempt
 from dralang.allocator.node_selection import NodeSelectorError, selector_matches
-from dralang.allocator.outcome import Allocated, FatalError, GaveUp, NodeError, Outcome
+from dralang.allocator.outcome import Allocated
 from dralang.api.allocation import AllocationResult
 from dralang.api.pods import ContainerExtendedResourceRequest, Pod
 from dralang.api.resourceclaim import ResourceClaim
@@ -24,6 +24,7 @@ from dralang.scheduler.dynamicresources.binding_conditions import is_timed_out, 
 from dralang.scheduler.dynamicresources.claims import claim_change_helps, pod_claims
 from dralang.scheduler.dynamicresources.cycle_data import STATE, Effects, NodeAllocation, StateData
 from dralang.scheduler.dynamicresources.extended_resources import (
+    delete_special_claim,
     leftover_claim,
     mapped_requests,
     requests_and_mappings,
@@ -34,6 +35,7 @@ from dralang.scheduler.dynamicresources.extended_resources import (
 from dralang.scheduler.dynamicresources.holding import CapacityHolder, Freed
 from dralang.scheduler.dynamicresources.manager import DRAManager
 from dralang.scheduler.dynamicresources.node_allocatable import Footprint, check, footprint, is_mapped, slices_for
+from dralang.scheduler.dynamicresources.search import CANNOT_ALLOCATE, DeviceSearch, refusal, timed_out
 from dralang.scheduler.dynamicresources.simulate import Simulator
 from dralang.scheduler.framework import (
     SKIP,
@@ -49,7 +51,6 @@ from dralang.scheduler.node_info import NodeInfo, PodInfo
 
 OPTIONAL_NODE_OPERATIONS = "DRAOptionalNodeOperations"
 _REJECTED_BY_NODE = Status(Code.UNRESOLVABLE, "resourceclaim not available on the node")
-_CANNOT_ALLOCATE = Status(Code.UNRESOLVABLE, "cannot allocate all claims")
 _CANNOT_ALLOCATE_NOW = Status(Code.UNSCHEDULABLE, "cannot allocate all claims")
 """With DRAPreemption: other pods on the node may be the reason."""
 _CANNOT_FIT = Status(Code.UNRESOLVABLE, "cannot fit resource")
@@ -74,6 +75,7 @@ class DynamicResources(Plugin):
         features: FeatureGates,
         *,
         binding_timeout: int,
+        filter_timeout: int,
         freed: Freed = lambda _info, _old, _new: None,
     ) -> None:
         self._store = store
@@ -87,6 +89,9 @@ class DynamicResources(Plugin):
         self._class_capacity = features.enabled("DRAExtendedResourceCapacity")
         self.node_allocatable = features.enabled("DRANodeAllocatableResources")
         self.binding_timeout = binding_timeout
+        self._search = DeviceSearch(
+            store.events, filter_timeout if features.enabled("DRASchedulerFilterTimeout") else 0
+        )
         self.preempts = self.has_add_pod = self.has_nominations = features.enabled("DRAPreemption")
         self._simulator = Simulator(manager, group_claims=self.group_claims)
         self._holder = CapacityHolder(store, manager, self._simulator, freed)
@@ -207,11 +212,23 @@ class DynamicResources(Plugin):
                     return Status(Code.UNRESOLVABLE, f"request {label}: device class {class_name} does not exist")
         return None
 
+    def search_time(self, info: PodInfo) -> int:
+        """How long a cycle of the pod looks for devices: no time, unless a scenario says so."""
+        if not self._search.is_slow:
+            return 0
+        claims = pod_claims(info.pod, self.manager, group_claims=self.group_claims)
+        if isinstance(claims, str):
+            return 0
+        extended = self._extended and bool(mapped_requests(info, self.manager.names))
+        return self._search.duration if extended or any(map(is_open, claims)) else 0
+
     def sign(self, state: CycleState, info: PodInfo) -> Hashable | None:
         """What the claims ask for, if nothing else about them matters."""
         data = state.read(STATE)
         if data is None or not data.claims:
             return ()
+        if self._search.is_slow:
+            return None
         # What the filter finds out about alternatives is needed for the score.
         plain = not (data.special or data.shared or self.node_allocatable or _has_alternatives(data))
         if not plain or len(data.to_ask()) < len(data.claims):
@@ -249,10 +266,12 @@ class DynamicResources(Plugin):
             if given is not None:
                 results = given
             else:
+                if self._search.times_out:
+                    return timed_out(node.name)
                 outcome = attempt.on(node.api, self.manager.shares + 1)
                 if not isinstance(outcome, Allocated):
-                    refused = _refusal(outcome, node.name)
-                    hopeful = refused is _CANNOT_ALLOCATE and self.preempts and special is None
+                    refused = refusal(outcome, node.name)
+                    hopeful = refused is CANNOT_ALLOCATE and self.preempts and special is None
                     return _CANNOT_ALLOCATE_NOW if hopeful else refused
                 results = outcome.results
         amounts = self._footprint(data, info, node, results) if self.node_allocatable else ()
@@ -272,7 +291,7 @@ class DynamicResources(Plugin):
         if results is not None and self._holder.is_feasible(data, claims, node, results):
             return tuple(results)
         if final:
-            return _CANNOT_ALLOCATE if data.special else _CANNOT_ALLOCATE_NOW
+            return CANNOT_ALLOCATE if data.special else _CANNOT_ALLOCATE_NOW
         return None
 
     def _shared_mapping(self, data: StateData, info: PodInfo) -> Status | None:
@@ -563,33 +582,6 @@ MAX_ALTERNATIVES = 8
 def is_open(claim: ResourceClaim) -> bool:
     """Whether the claim still has to be allocated."""
     return claim.status.allocation is None
-
-
-def delete_special_claim(store: ObjectStore, claim: ResourceClaim) -> ApiError | None:
-    """Delete the claim for extended resources, whatever holds it."""
-    meta = claim.metadata
-    current = store.get(ResourceClaim, meta.namespace, meta.name)
-    if current is None or current.metadata.uid != meta.uid:
-        return None
-    if current.metadata.finalizers:
-        written = store.update(replace(current, metadata=replace(current.metadata, finalizers=())))
-        if isinstance(written, ApiError):
-            return written
-    refused = store.delete(ResourceClaim, meta.namespace, meta.name, uid=meta.uid)
-    return None if refused is None or refused.reason == "NotFound" else refused
-
-
-def _refusal(outcome: Outcome, node: str) -> Status:
-    """What it means for the node that the claims were not allocated."""
-    match outcome:
-        case NodeError(message=message):
-            return Status(Code.UNRESOLVABLE, message, personal=True)
-        case FatalError(message=message):
-            return Status(Code.ERROR, message)
-        case GaveUp():
-            return Status(Code.ERROR, f"node {node}: timed out trying to allocate devices")
-        case _:
-            return _CANNOT_ALLOCATE
 
 
 def _has_alternatives(data: StateData) -> bool:
