@@ -7,7 +7,8 @@ from dralang.allocator.quirks import QUIRKS
 from dralang.api.located import Located
 from dralang.check import problems
 from dralang.check.expand import Bindings, one_name, scalar
-from dralang.check.scheduler_config import Fields, fields_of, scheduler_config
+from dralang.check.scheduler_config import fields_of, scheduler_config
+from dralang.check.scheduler_fields import Fields
 from dralang.check.values import Converter, misplaced_sugar
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import Span

@@ -24,26 +24,19 @@ from dralang.readings import STATUS_NOMINATES
 from dralang.scheduler.binding import Binder, Binding
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind, node_aspects
 from dralang.scheduler.cycle import Failed, Found, NotFound, SchedulingAlgorithm
-from dralang.scheduler.declared_features import NodeDeclaredFeatures
 from dralang.scheduler.dynamicresources.binding import ClaimBinder
-from dralang.scheduler.dynamicresources.device_counts import ManagedDeviceCounts
 from dralang.scheduler.dynamicresources.inventories import Inventories
 from dralang.scheduler.dynamicresources.manager import DRAManager, Listener
 from dralang.scheduler.dynamicresources.plugin import DynamicResources
 from dralang.scheduler.framework import SUCCESS, CycleState, Diagnosis, NominationEnd, Plugin, Status
-from dralang.scheduler.image_locality import ImageLocality
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
-from dralang.scheduler.node_plugins import NodeAffinity, NodeName, NodePorts, NodeUnschedulable, TaintToleration
 from dralang.scheduler.nominator import PodNominator
-from dralang.scheduler.pod_affinity import InterPodAffinity
 from dralang.scheduler.pod_group_cycle import PodGroupCycle
 from dralang.scheduler.pod_groups import GangScheduling, PodGroups, QueuedGroup, group_key
 from dralang.scheduler.preemption import DefaultPreemption
+from dralang.scheduler.profile import Parts, plugins_of
 from dralang.scheduler.queue import QueuedEntity, QueuedPod, QueueSettings, SchedulingQueue
-from dralang.scheduler.resource_plugins import BalancedAllocation, NodeResourcesFit
-from dralang.scheduler.scheduling_gates import SchedulingGates
 from dralang.scheduler.settings import DEFAULT_SETTINGS, SchedulerSettings
-from dralang.scheduler.topology_spread import PodTopologySpread
 from dralang.scheduler.verdicts import VerdictCache
 
 TERMINAL = ("Succeeded", "Failed")
@@ -106,13 +99,25 @@ class Scheduler:
             self.manager,
             features,
             binding_timeout=settings.arguments.binding_timeout,
+            filter_timeout=settings.arguments.filter_timeout,
             freed=self._capacity_freed,
             is_offered=self.cache.is_offered,
             readings=self.readings,
         )
         self._serves_extended = features.enabled("DRAExtendedResource")
         self.preemption = DefaultPreemption(self)
-        self.plugins = self._profile()
+        self.plugins = plugins_of(
+            settings,
+            features,
+            Parts(
+                self.cache,
+                self.manager,
+                self.dynamic_resources,
+                self.preemption,
+                self._delegates,
+                self._namespace_labels,
+            ),
+        )
         self._by_name = {plugin.name: plugin for plugin in self.plugins}
         self.algorithm = SchedulingAlgorithm(
             self.plugins,
@@ -165,49 +170,6 @@ class Scheduler:
         self.last_diagnosis: dict[str, Diagnosis] = {}
         """The outcome of the last attempt of each pod that was rejected, for explanations."""
         self._cycle_planned = False
-
-    def _profile(self) -> list[Plugin]:
-        """The plugins in the order of the default profile."""
-        arguments = self.settings.arguments
-        devices = ManagedDeviceCounts(self.manager) if self._serves_extended else None
-        plugins: list[Plugin] = [
-            SchedulingGates(),
-            NodeName(),
-            NodeUnschedulable(),
-            TaintToleration(self.cache),
-            NodeAffinity(),
-            NodePorts(),
-            NodeResourcesFit(
-                self._delegates,
-                self.cache.is_offered,
-                arguments.fit,
-                devices,
-                (arguments.ignored_resources, arguments.ignored_resource_groups),
-            ),
-            PodTopologySpread(self.cache),
-            InterPodAffinity(
-                self.cache,
-                self._namespace_labels,
-                hard_weight=arguments.hard_pod_affinity_weight,
-                ignores_others=arguments.ignore_preferred_terms_of_existing_pods,
-            ),
-            self.dynamic_resources,
-            self.preemption,
-            BalancedAllocation(arguments.balanced_resources, devices),
-            ImageLocality(self.cache),
-        ]
-        if self.features.enabled("NodeDeclaredFeatures"):
-            plugins.append(NodeDeclaredFeatures(self.features.version))
-        settings = self.settings
-        for plugin in plugins:
-            plugin.weight = settings.weights.get(plugin.name, type(plugin).weight)
-            for point, name in settings.off_at:
-                if name == plugin.name:
-                    plugin.switch_off(point)
-        if settings.plugins is None:
-            return plugins
-        by_name = {plugin.name: plugin for plugin in plugins}
-        return [by_name[name] for name in settings.plugins if name in by_name]
 
     def _delegates(self, resource: str, node: NodeInfo | None) -> bool:
         """Whether devices serve a resource name instead of the node.
@@ -489,8 +451,26 @@ class Scheduler:
         queued = self.queue.pop()
         if queued is None:
             return
+        searching = self._search_time(queued)
+        if searching:
+            # Nobody else is tried meanwhile.
+            self._cycle_planned = True
+            self.events.schedule(Phase.SCHEDULING, self.name, self._try, queued, delay=searching)
+        else:
+            self._try(queued)
+
+    def _search_time(self, queued: QueuedEntity) -> int:
+        """How long the cycle looks for devices."""
+        members = queued.ordered() if isinstance(queued, QueuedGroup) else [queued]
+        infos = [each.info for each in members if isinstance(each, QueuedPod)]
+        return max([self.dynamic_resources.search_time(info) for info in infos], default=0)
+
+    def _try(self, queued: QueuedEntity) -> None:
+        self._cycle_planned = False
         if self.queue.has_work():
             self._wake()
+        if queued.place == "gone":
+            return
         if isinstance(queued, QueuedGroup):
             self._group_cycle.run(queued)
             return

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from dralang.allocator.allocate import Attempt
 from dralang.allocator.node_selection import NodeSelectorError, only_name, selector_matches
-from dralang.allocator.outcome import Allocated, FatalError, GaveUp, NodeError, Outcome
+from dralang.allocator.outcome import Allocated
 from dralang.allocator.requests import signature_number
 from dralang.api.allocation import AllocationResult
 from dralang.api.pods import ContainerExtendedResourceRequest, Pod
@@ -25,11 +25,12 @@ from dralang.scheduler.cluster_event import ClusterEvent, EventKind
 from dralang.scheduler.dynamicresources.binding_conditions import is_timed_out, readiness
 from dralang.scheduler.dynamicresources.claims import claim_change_helps, claim_entries, pod_claims
 from dralang.scheduler.dynamicresources.cycle_data import STATE, Effects, NodeAllocation, StateData
-from dralang.scheduler.dynamicresources.extended_resources import delete_special_claim, special_claim
+from dralang.scheduler.dynamicresources.extended_resources import delete_special_claim, mapped_requests, special_claim
 from dralang.scheduler.dynamicresources.holding import CapacityHolder, Freed
 from dralang.scheduler.dynamicresources.manager import DRAManager
 from dralang.scheduler.dynamicresources.node_allocatable import Footprint, check, footprint, is_mapped, slices_for
 from dralang.scheduler.dynamicresources.scoring import has_alternatives, preference
+from dralang.scheduler.dynamicresources.search import CANNOT_ALLOCATE, DeviceSearch, refusal, timed_out
 from dralang.scheduler.dynamicresources.simulate import Simulator
 from dralang.scheduler.dynamicresources.special_claims import SpecialClaims
 from dralang.scheduler.dynamicresources.units import Units, in_units
@@ -47,7 +48,6 @@ from dralang.scheduler.node_info import NodeInfo, PodInfo
 
 OPTIONAL_NODE_OPERATIONS = "DRAOptionalNodeOperations"
 _REJECTED_BY_NODE = Status(Code.UNRESOLVABLE, "resourceclaim not available on the node")
-_CANNOT_ALLOCATE = Status(Code.UNRESOLVABLE, "cannot allocate all claims")
 _CANNOT_ALLOCATE_NOW = Status(Code.UNSCHEDULABLE, "cannot allocate all claims")
 """With DRAPreemption: other pods on the node may be the reason."""
 _GIVEN_UP = Status(Code.UNRESOLVABLE, "resourceclaim is given up for a pod that is nominated to the node")
@@ -81,6 +81,7 @@ class DynamicResources(Plugin):
         features: FeatureGates,
         *,
         binding_timeout: int,
+        filter_timeout: int,
         freed: Freed = lambda _info, _old, _new: None,
         is_offered: Callable[[str], bool] = lambda _name: True,
         readings: frozenset[str] = frozenset(),
@@ -95,6 +96,9 @@ class DynamicResources(Plugin):
         self._extended = features.enabled("DRAExtendedResource")
         self.node_allocatable = features.enabled("DRANodeAllocatableResources")
         self.binding_timeout = binding_timeout
+        self._search = DeviceSearch(
+            store.events, filter_timeout if features.enabled("DRASchedulerFilterTimeout") else 0
+        )
         self.preempts = self.has_add_pod = self.has_nominations = features.enabled("DRAPreemption")
         self._closes_claims = self.preempts and TRACKED_CLAIMS_CLOSED in readings
         self._units_share = UNITS_SHARE in readings
@@ -210,11 +214,23 @@ class DynamicResources(Plugin):
                     return Status(Code.UNRESOLVABLE, f"request {label}: device class {class_name} does not exist")
         return None
 
+    def search_time(self, info: PodInfo) -> int:
+        """How long a cycle of the pod looks for devices: no time, unless a scenario says so."""
+        if not self._search.is_slow:
+            return 0
+        claims = pod_claims(info.pod, self.manager, group_claims=self.group_claims)
+        if isinstance(claims, str):
+            return 0
+        extended = self._extended and bool(mapped_requests(info, self.manager.names))
+        return self._search.duration if extended or any(map(is_open, claims)) else 0
+
     def sign(self, state: CycleState, info: PodInfo) -> Hashable | None:
         """What the claims ask for, if nothing else about them matters."""
         data = state.read(STATE)
         if data is None or not data.claims:
             return ()
+        if self._search.is_slow:
+            return None
         # What the filter finds out about alternatives is needed for the score.
         plain = not (data.shared or self.node_allocatable or has_alternatives(data))
         if not plain or len(data.to_ask()) < len(data.claims):
@@ -283,10 +299,12 @@ class DynamicResources(Plugin):
         given = self._given(state, data, info, node, special, units) if self.preempts else None
         if given is not None:
             return given
+        if self._search.times_out:
+            return timed_out(node.name)
         outcome = self.manager.ask(attempt, node.api)
         if not isinstance(outcome, Allocated):
-            refused = _refusal(outcome, node.name)
-            hopeful = refused is _CANNOT_ALLOCATE and self.preempts and special is None
+            refused = refusal(outcome, node.name)
+            hopeful = refused is CANNOT_ALLOCATE and self.preempts and special is None
             return _CANNOT_ALLOCATE_NOW if hopeful else refused
         results = outcome.results
         return results if units is None else (*results[:-1], units.as_requested(results[-1]))
@@ -311,7 +329,7 @@ class DynamicResources(Plugin):
             if self._holder.is_feasible(data, claims, node, checked):
                 return tuple(results)
         if final:
-            return _CANNOT_ALLOCATE if data.special else _CANNOT_ALLOCATE_NOW
+            return CANNOT_ALLOCATE if data.special else _CANNOT_ALLOCATE_NOW
         return None
 
     def _shared_mapping(self, data: StateData, info: PodInfo) -> Status | None:
@@ -582,16 +600,3 @@ class DynamicResources(Plugin):
 def is_open(claim: ResourceClaim) -> bool:
     """Whether the claim still has to be allocated."""
     return claim.status.allocation is None
-
-
-def _refusal(outcome: Outcome, node: str) -> Status:
-    """What it means for the node that the claims were not allocated."""
-    match outcome:
-        case NodeError(message=message):
-            return Status(Code.UNRESOLVABLE, message, personal=True)
-        case FatalError(message=message):
-            return Status(Code.ERROR, message)
-        case GaveUp():
-            return Status(Code.ERROR, f"node {node}: timed out trying to allocate devices")
-        case _:
-            return _CANNOT_ALLOCATE
