@@ -125,7 +125,7 @@ class Story:
         assert self.simulation.load(made) == []
         assert self.simulation.settle()
         self.watch.begin()
-        self.simulation.on_event = self.look
+        self.simulation.look_on(self.look)
         self.pods = 0
         self.waiting: dict[str, tuple[str, frozenset[str]]] = {}
         self.restarted = False
