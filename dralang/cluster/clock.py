@@ -82,7 +82,8 @@ class EventQueue:
         self._heap: list[tuple[int, int, int, Timer]] = []
         self._sequence = 0
         self._parked: dict[str, list[Timer]] = {}
-        self._delays: dict[str, int] = {}
+        self.delays: dict[str, int] = {}
+        """By how many milliseconds components hear of changes late, those that do."""
 
     def schedule(
         self,
@@ -224,11 +225,11 @@ class EventQueue:
 
     def slow_down(self, component: str, delay: int) -> None:
         """Let the component hear of changes `delay` milliseconds late from now on."""
-        self._delays[component] = delay
+        self.delays[component] = delay
 
     def lag(self, component: str) -> int:
         """By how many milliseconds the component hears of changes late."""
-        return self._delays.get(component, 0) if self._delays else 0
+        return self.delays.get(component, 0)
 
     def drop(self, component: str) -> None:
         """Forget everything that the component still has to do, as when its process ends."""

@@ -316,6 +316,8 @@ class SchedulingQueue:
     def move(self, event: ClusterEvent, admits: Callable[[QueuedEntity], bool] | None = None) -> None:
         """A change happened: try again the pods that it may help."""
         self.changes += 1
+        if not self._unschedulable and not self._failed:
+            return
         pool = list(self._unschedulable.values())
         claim = _claim_of_users(event)
         if claim is not None:
