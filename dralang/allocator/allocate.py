@@ -5,12 +5,12 @@
 Source: k8s.io/dynamic-resource-allocation structured/allocator.go.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from dralang.allocator.attempt_state import AttemptState
 from dralang.allocator.inventory import Inventory, NodeView
 from dralang.allocator.outcome import Allocated, FatalError, GaveUp, NodeError, Outcome, Unallocatable
-from dralang.allocator.requests import AttemptError, Step, bind, plan_claims
+from dralang.allocator.requests import AttemptError, ClaimPlan, bind, plan_claims, signature_number
 from dralang.allocator.results import build_result
 from dralang.allocator.search import BudgetError, Search
 from dralang.allocator.state import AllocatedState
@@ -29,12 +29,9 @@ def share_id(number: int) -> str:
 
 
 class Attempt:
-    """The claims of one pod, to be allocated together on some node.
+    """The claims of one pod, to be allocated together on some node."""
 
-    Make one per scheduling cycle: it reads the claims once.
-    """
-
-    __slots__ = ("_budget", "_inventory", "_key", "_plans", "_state")
+    __slots__ = ("_budget", "_claims", "_inventory", "_key", "_plans", "_state")
 
     def __init__(
         self,
@@ -53,10 +50,11 @@ class Attempt:
         """
         self._inventory = inventory
         self._state = state
-        self._plans = plan_claims(claims, inventory)
+        self._claims = tuple(claims)
+        self._plans: tuple[ClaimPlan, ...] | None = None
         self._budget = budget
-        numbers = [plan.number for plan in self._plans]
-        self._key: object = None if None in numbers else (budget, *numbers)
+        numbers = tuple([signature_number(inventory, claim) for claim in self._claims])
+        self._key: object = None if None in numbers else (budget, numbers)
 
     def on(self, node: Node, first_share: int = 1) -> Outcome:
         """The outcome on one node.
@@ -73,7 +71,8 @@ class Attempt:
         # The answer depends on the claims' specifications, the pools that the node sees, what is in use in them, and
         # what the node declares; attempts that agree in all of them need not search again.
         pool = self._state.pool
-        key = (self._key, node.status.declared_features, *[pool(each.id).key for each in view.pools])
+        used = tuple([pool(each.id).content for each in view.pools])
+        key = (self._key, node.status.declared_features, used)
         known = view.memo.get(key)
         if known is not None:
             assert isinstance(known, Allocated | Unallocatable), "nothing else is remembered"
@@ -87,12 +86,15 @@ class Attempt:
 
     def _search(self, node: Node, view: NodeView, first_share: int) -> Outcome:
         profile = self._inventory.profile
+        plans = self._plans
+        if plans is None:
+            plans = self._plans = plan_claims(self._claims, self._inventory)
         try:
-            steps = bind(self._plans, view, profile, self._state)
-            state = AttemptState(self._inventory, self._state, node, self._plans)
+            steps = bind(plans, view, profile, self._state)
+            state = AttemptState(self._inventory, self._state, node, plans)
             search = Search(steps, state, self._budget)
             if search.run():
-                return self._allocated(search, steps, node, first_share)
+                return self._allocated(search, plans, node, first_share)
         except AttemptError as error:
             if error.node_only:
                 return NodeError(error.message)
@@ -103,7 +105,7 @@ class Attempt:
             return NodeError("invalid resource pools were encountered")
         return Unallocatable()
 
-    def _allocated(self, search: Search, steps: list[Step], node: Node, first_share: int) -> Allocated:
+    def _allocated(self, search: Search, claims: Sequence[ClaimPlan], node: Node, first_share: int) -> Allocated:
         number = first_share
 
         def next_share() -> str:
@@ -114,7 +116,7 @@ class Attempt:
         chosen = search.chosen()
         results = []
         start = 0
-        for plan, picks in zip(self._plans, search.picks(), strict=True):
+        for plan, picks in zip(claims, search.picks(), strict=True):
             end = start + len(plan.requests)
             plans = [slot.plan for slot in chosen[start:end]]
             results.append(build_result(plan, plans, picks, node, self._inventory.profile, next_share))

@@ -12,6 +12,7 @@ from dralang.allocator.node_selection import NodeSelectorError, node_matches
 from dralang.allocator.pools import GatherError, Placed, Pool, PoolGroup
 from dralang.allocator.prepared import PoolId, PreparedSlice, SelectorFailure, SliceDevice
 from dralang.allocator.profiles import AllocatorProfile, Rules
+from dralang.allocator.signatures import Signatures
 from dralang.api.deviceclass import DeviceClass
 from dralang.api.expressions import DeviceExpressions
 from dralang.api.nodes import Node
@@ -109,32 +110,6 @@ class Candidates:
         return Candidate(device, pool, None, by_class=False)
 
 
-class Readings:
-    """What was read of claims' specifications so far, by identity; pure results of them and the classes.
-
-    Attributes:
-        requests: by the identity of a specification: itself, what was read, and its number.
-        numbers: a number for each signature, the same for specifications that every node serves alike.
-    """
-
-    MOST = 1_024
-
-    __slots__ = ("numbers", "requests")
-
-    def __init__(self, numbers: dict[object, int]) -> None:
-        self.requests: dict[int, tuple[object, object, int]] = {}
-        self.numbers = numbers
-
-    def remember(self, specification: object, read: object, signature: object) -> int:
-        """Keep what was read; returns the number of the signature."""
-        number = self.numbers.setdefault(signature, len(self.numbers))
-        if len(self.requests) >= self.MOST:
-            self.requests.clear()
-        # The specification is kept alive so that its identity stays its own.
-        self.requests[id(specification)] = (specification, read, number)
-        return number
-
-
 class NodeView:
     """What one node can use: its pools in the order of the search.
 
@@ -198,8 +173,8 @@ class Inventory:
         "classes",
         "expressions",
         "profile",
-        "readings",
         "rules",
+        "signatures",
     )
 
     def __init__(
@@ -213,11 +188,11 @@ class Inventory:
         next_place: int,
         vanished: Mapping[PoolId, Mapping[str, SliceDevice]],
         rules: Rules | None = None,
-        readings: Readings | None = None,
+        signatures: Signatures | None = None,
     ) -> None:
         self.profile = profile
         self.rules = Rules(profile) if rules is None else rules
-        self.readings = Readings({}) if readings is None else readings
+        self.signatures = Signatures() if signatures is None else signatures
         self.expressions = expressions
         self.classes = classes
         self._groups = groups
@@ -403,7 +378,7 @@ class Inventory:
             next_place,
             vanished,
             self.rules,
-            self.readings,
+            self.signatures,
         )
 
     def _with_classes(self, classes: Mapping[str, PreparedClass]) -> "Inventory":
@@ -418,7 +393,7 @@ class Inventory:
             self._next,
             self._vanished,
             self.rules,
-            Readings(self.readings.numbers),
+            Signatures(self.signatures),
         )
 
     def _with_vanished(self, slice_: PreparedSlice) -> Mapping[PoolId, Mapping[str, SliceDevice]]:

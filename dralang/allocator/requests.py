@@ -7,8 +7,7 @@ Source: k8s.io/dynamic-resource-allocation structured/internal/experimental allo
 validateDeviceRequest.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -146,12 +145,14 @@ class RequestPlan:
             return f"{place}: unsupported count mode {source.allocation_mode}"
         return ""
 
-    def signature(self) -> object:
+    def signature(self) -> Hashable:
         """Equal for requests that every node serves alike."""
         capacity = self.capacity or {}
+        class_ = self.class_
         return (
             self.full_name,
-            self.class_,
+            # Of a class nothing but its selectors matters, unless its configuration goes into the results.
+            class_ if class_ is None or class_.api.spec.config else class_.selectors,
             self.selectors,
             self.takes_all,
             self.count,
@@ -218,37 +219,21 @@ class ClaimPlan:
 
     Attributes:
         api: as written.
+        label: ``namespace/name``.
         requests: in order.
         problem: why its constraints cannot be handled, or empty.
-        number: the same for claims that every node serves alike; None if an error would name the claim.
     """
 
-    __slots__ = ("api", "number", "problem", "requests")
+    __slots__ = ("api", "label", "problem", "requests")
 
     def __init__(self, api: ResourceClaim, inventory: Inventory) -> None:
         self.api = api
-        self.problem = ""
-        self.requests: tuple[RequestGroup, ...]
-        self.number: int | None = None
-        known = inventory.readings.requests.get(id(api.spec))
-        if known is not None:
-            self.requests, self.number = cast("tuple[RequestGroup, ...]", known[1]), known[2]
-            return
+        meta = api.metadata
+        self.label = f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name
         self.requests = tuple(RequestGroup(request, self, inventory) for request in api.spec.devices.requests)
-        self._find_problem(inventory)
-        signature = self._signature()
-        if signature is not None:
-            self.number = inventory.readings.remember(api.spec, self.requests, signature)
-
-    @property
-    def label(self) -> str:
-        """``namespace/name``."""
-        meta = self.api.metadata
-        return f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name
-
-    def _find_problem(self, inventory: Inventory) -> None:
+        self.problem = ""
         no_distinct = "distinct attributes" in inventory.profile.lacks
-        for index, constraint in enumerate(self.api.spec.devices.constraints):
+        for index, constraint in enumerate(api.spec.devices.constraints):
             known = constraint.match_attribute is not None
             known = known or (constraint.distinct_attribute is not None and not no_distinct)
             if not known:
@@ -257,7 +242,7 @@ class ClaimPlan:
                 )
                 break
 
-    def _signature(self) -> object | None:
+    def signature(self) -> Hashable | None:
         """Equal for claims that every node serves alike; None if an error would name the claim."""
         if self.problem or any(group.problem or plan.problem for group in self.requests for plan in group.alternatives):
             return None
@@ -312,6 +297,14 @@ class Step:
 def plan_claims(claims: Iterable[ResourceClaim], inventory: Inventory) -> tuple[ClaimPlan, ...]:
     """Read the claims; problems are kept in the plans, because a node's own errors may come first."""
     return tuple(ClaimPlan(claim, inventory) for claim in claims)
+
+
+def signature_number(inventory: Inventory, claim: ResourceClaim) -> int | None:
+    """The number for what the claim asks for; None if an error would name the claim."""
+    known = inventory.signatures.known(claim.spec)
+    if known is not None:
+        return known[1]
+    return inventory.signatures.keep(claim.spec, ClaimPlan(claim, inventory).signature())
 
 
 def bind(

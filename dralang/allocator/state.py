@@ -6,7 +6,7 @@ Source: k8s.io/dynamic-resource-allocation structured/schedulerapi/types.go, kub
 dynamicresources/allocateddevices.go foreachAllocatedDevice.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 
 from dralang.allocator.prepared import PoolId
 from dralang.allocator.profiles import AllocatorFeatures
@@ -34,7 +34,7 @@ class Share:
 
 
 class PoolAllocations:
-    """The allocations in one pool; INVARIANT: immutable but for ``memo``.
+    """The allocations in one pool; INVARIANT: immutable but for what is remembered.
 
     Attributes:
         dedicated: holder by device name.
@@ -43,7 +43,7 @@ class PoolAllocations:
         memo: results that depend on these allocations and a pool, remembered by whoever computes them.
     """
 
-    __slots__ = ("_key", "consumed", "dedicated", "memo", "shares")
+    __slots__ = ("_content", "consumed", "dedicated", "memo", "shares")
 
     def __init__(
         self,
@@ -55,14 +55,14 @@ class PoolAllocations:
         self.shares = shares
         self.consumed = consumed
         self.memo: dict[object, object] = {}
-        self._key: object = None
+        self._content: Hashable = None
 
     @property
-    def key(self) -> object:
-        """Equal for allocations that leave the same devices; where shares are, for these very ones only."""
-        if self._key is None:
-            self._key = self if self.shares or self.consumed else frozenset(self.dedicated)
-        return self._key
+    def content(self) -> Hashable:
+        """Equal for allocations that leave the same to others; those with shares equal only themselves."""
+        if self._content is None:
+            self._content = self if self.shares or self.consumed else frozenset(self.dedicated)
+        return self._content
 
     def devices(self) -> set[str]:
         """The names of all devices in use."""
@@ -73,44 +73,66 @@ NOTHING = PoolAllocations({}, {}, {})
 """The allocations of a pool nobody uses. INVARIANT: its memo stays empty, see ``counters``."""
 
 
+_LEAST_CHANGES = 16
+
+
 class AllocatedState:
-    """All allocations of a cluster."""
+    """All allocations of a cluster.
 
-    __slots__ = ("_pools", "features")
+    A state differs from the one before in a pool or two, and a cluster has thousands of pools. So each keeps what it
+    shares with the earlier ones (`_settled`) apart from what changed since (`_changes`), and copies only the latter;
+    when that has grown to the square root of all pools, it becomes what the next ones share.
+    """
 
-    def __init__(self, features: AllocatorFeatures, pools: Mapping[PoolId, PoolAllocations]) -> None:
+    __slots__ = ("_changes", "_settled", "features")
+
+    def __init__(
+        self,
+        features: AllocatorFeatures,
+        settled: Mapping[PoolId, PoolAllocations],
+        changes: Mapping[PoolId, PoolAllocations],
+    ) -> None:
         self.features = features
-        self._pools = pools
+        self._settled = settled
+        self._changes = changes
 
     @staticmethod
     def of(allocations: Iterable[tuple[ClaimName, AllocationResult]], features: AllocatorFeatures) -> "AllocatedState":
         """The state after these allocations, whose results may be written already or only assumed."""
-        state = AllocatedState(features, {})
+        state = AllocatedState(features, {}, {})
         for holder, allocation in allocations:
             state = state.with_allocation(holder, allocation)
         return state
 
     def with_allocation(self, holder: ClaimName, allocation: AllocationResult) -> "AllocatedState":
         """The state with one more allocation."""
-        pools = dict(self._pools)
+        changes = dict(self._changes)
         for id_, results in _by_pool(allocation).items():
-            pools[id_] = self._added(pools.get(id_, NOTHING), holder, results)
-        return AllocatedState(self.features, pools)
+            changes[id_] = self._added(self.pool(id_), holder, results)
+        return self._with(changes)
 
     def without_allocation(self, allocation: AllocationResult) -> "AllocatedState":
         """The state with one allocation less.
 
         A device that two claims hold alone, which no scheduler writes, is free when the first one goes.
         """
-        pools = dict(self._pools)
+        changes = dict(self._changes)
         for id_, results in _by_pool(allocation).items():
-            if id_ in pools:
-                pools[id_] = self._removed(pools[id_], results)
-        return AllocatedState(self.features, pools)
+            if id_ in changes or id_ in self._settled:
+                changes[id_] = self._removed(self.pool(id_), results)
+        return self._with(changes)
+
+    def _with(self, changes: dict[PoolId, PoolAllocations]) -> "AllocatedState":
+        settled = self._settled
+        count = len(changes)
+        if count > _LEAST_CHANGES and count * count > len(settled):
+            return AllocatedState(self.features, {**settled, **changes}, {})
+        return AllocatedState(self.features, settled, changes)
 
     def pool(self, id_: PoolId) -> PoolAllocations:
         """The allocations in one pool."""
-        return self._pools.get(id_, NOTHING)
+        found = self._changes.get(id_)
+        return self._settled.get(id_, NOTHING) if found is None else found
 
     def _is_share(self, result: DeviceRequestAllocationResult) -> bool:
         return result.share_id is not None and self.features.consumable_capacity

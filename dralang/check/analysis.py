@@ -122,7 +122,6 @@ class _FileAnalysis:
         self.environment = environment
         self.parsed = parsed
         self.log = log
-        self.analyzer = analyzer
         self.overrides = analyzer.overrides
         self.defaults = analyzer.defaults
         self.known: set[ObjectKey] = set(environment.objects)
@@ -138,7 +137,7 @@ class _FileAnalysis:
     def again(self, log: DiagnosticLog) -> "_FileAnalysis":
         """The same file with nothing found in it yet, for one more drawing of a fuzz."""
         other = object.__new__(_FileAnalysis)
-        other.environment, other.parsed, other.log, other.analyzer = self.environment, self.parsed, log, self.analyzer
+        other.environment, other.parsed, other.log = self.environment, self.parsed, log
         other.overrides, other.defaults, other.objects = self.overrides, self.defaults, self.objects
         other.known, other.used, other.titles = set(), set(), {}
         other.foreseen = ()
@@ -285,6 +284,7 @@ class _FileAnalysis:
         initial = [item for key, item in declared.items() if key.kind != "Pod" and key not in elaborator.created]
         if not node.fuzz:  # what stands in a hole is not known yet
             self.admission.scenario(settings, node.title.span, declared.values())
+            self.admission.changes(settings, elaborator.changes, elaborator.device_taints)
         missing = [*elaborator.missing, *missing_features(settings, steps, elaborator.properties)]
         # The invariants judge a fuzz even if it expects nothing.
         expects = node.fuzz or _contains(node.body, (n.Expect, n.Property)) or bool(self.environment.properties)

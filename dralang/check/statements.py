@@ -88,6 +88,10 @@ class Elaborator:
         self.created: set[ObjectKey] = set()
         self.created_later: frozenset[ObjectKey] = frozenset()
         self.published: dict[ObjectKey, Declared] = {}
+        self.changes: list[tuple[Declared, Declared]] = []
+        """Declarations, and what a `set` makes of them, each by itself."""
+        self.device_taints: list[Span] = []
+        """The statements that taint devices."""
         self.missing: list[Diagnostic] = []
         self.last_at = 0
         self.timed = 0
@@ -313,11 +317,13 @@ class Elaborator:
             change = read_change(key.kind, node.path, node.value, bindings, self.converter)
             if change is None:
                 continue
-            if self._exists(key):
-                self.steps.append(s.SetField(node.span, key, change.path, change.value.plain()))
-                continue
             declared = self.scope.objects.get(key)
             located = None if declared is None else apply_change(declared.located, change)
+            if self._exists(key):
+                self.steps.append(s.SetField(node.span, key, change.path, change.value.plain()))
+                if declared is not None and located is not None:
+                    self._note_change(declared, located)
+                continue
             if declared is None or located is None:
                 self.log.add(problems.wrong_value(f"`{node.path.text}` leads nowhere in `{key.name}`", node.path.span))
                 continue
@@ -330,6 +336,12 @@ class Elaborator:
             changed = replace(changed, object=decoded)
             self.own.objects[declared.key] = changed
             self.scope.add(declared.key, changed)
+
+    def _note_change(self, declared: Declared, located: Located) -> None:
+        """Keep what a declared object becomes; what is wrong with it shows when the scenario runs."""
+        decoded = decode(type(declared.object), located, DiagnosticLog())
+        if decoded is not None:
+            self.changes.append((declared, replace(declared, object=decoded, located=located)))
 
     def _set_block(self, node: n.SetBlock, bindings: Bindings) -> None:
         for key in self.scope.resolve(node.object, bindings, KIND_ORDER, globs=False):
@@ -347,6 +359,7 @@ class Elaborator:
             if self._exists(key):
                 spec = changed.located.at(("spec",))
                 self.steps.append(s.SetField(node.span, key, ("spec",), spec.plain()))
+                self.changes.append((declared, changed))
             else:
                 self.own.objects[key] = replace(declared, object=changed.object, located=changed.located)
                 self.scope.add(key, self.own.objects[key])
@@ -357,6 +370,7 @@ class Elaborator:
             return
         if node.target.kind == "device":
             taint = decode(DeviceTaint, located, self.log)
+            self.device_taints.append(node.span)
             for device in self._devices(node.target, bindings):
                 if taint is not None:
                     self.steps.append(s.TaintDevice(node.span, device, taint))

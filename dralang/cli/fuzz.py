@@ -15,6 +15,7 @@ from dralang.cli.console import Console
 from dralang.cli.project import analyzer, fault_text, find_specs, refuse, wanted_expression
 from dralang.diagnostics.render import clean, render_text
 from dralang.fuzz.campaign import Campaign, Outcome, Plan, Target
+from dralang.fuzz.engine import EngineError
 from dralang.fuzz.memory import Memory
 from dralang.fuzz.regression import Written, store, write_down
 from dralang.scenario.model import Scenario
@@ -64,8 +65,30 @@ def _plan(arguments: Arguments, config: Config) -> Plan:
     if most is None and seconds is None:
         most = 1_000
     settings = analyzer(config)
-    workers = arguments.number("--workers", minimum=1) or 1
-    return Plan(config.seed, most, seconds, workers, settings.overrides, settings.defaults)
+    return Plan(
+        config.seed,
+        most,
+        seconds,
+        arguments.number("--workers", minimum=1) or 1,
+        _scheduler(arguments),
+        settings.overrides,
+        settings.defaults,
+    )
+
+
+def _scheduler(arguments: Arguments) -> str:
+    """The address of a Dask scheduler, if its workers are to be used."""
+    address = arguments.text("--scheduler") or ""
+    if arguments.text("--engine") != "dask":
+        if arguments.flag("--scheduler"):
+            raise UsageError("`--scheduler` needs `--engine dask`", f"write `--engine dask --scheduler {address}`")
+        return ""
+    if not address:
+        way_out = "start one with `dask scheduler` and write `--engine dask --scheduler tcp://HOST:8786`"
+        raise UsageError("`--engine dask` needs the address of a scheduler", way_out)
+    if arguments.flag("--workers"):
+        raise UsageError("a Dask cluster has the workers that it has", "leave out `-n`, and start as many there")
+    return address
 
 
 def _collect(arguments: Arguments, config: Config, console: Console) -> Collection:
@@ -93,13 +116,18 @@ class _Report:
         plan = self.plan
         self.console.out(f"{self.look.rule('dralang fuzz')}\n")
         workers = f", {plan.workers} workers" if plan.workers > 1 else ""
+        if plan.scheduler:
+            workers = f", workers of {clean(plan.scheduler)}"
         self.console.out(f"dralang {__version__}, seed {plan.seed}{workers}\n")
         if memory.note:
             self.console.out(f"{clean(memory.note)}\n")
         self.console.out(f"{len(targets)} fuzz{'' if len(targets) == 1 else 'es'}\n\n")
         self.console.flush()
         campaign = Campaign(targets, plan, self, memory)
-        campaign.run()
+        try:
+            campaign.run()
+        except EngineError as error:
+            raise UsageError(error.message, error.help) from None
         self._clear()
         for outcome in campaign.outcomes:
             self._outcome(outcome)
@@ -107,12 +135,16 @@ class _Report:
         if wrong:
             self.console.err(f"note: {wrong}\n")
         self._end(campaign)
+        if campaign.broken is not None:
+            self.console.err(f"error: {clean(campaign.broken.message)}\nhelp: {clean(campaign.broken.help)}\n")
         if campaign.interrupted:
             return exits.INTERRUPTED
         if any(outcome.fault for outcome in campaign.outcomes):
             return exits.INTERNAL
         if any(outcome.failed for outcome in campaign.outcomes):
             return exits.FAILED
+        if campaign.broken is not None:
+            return exits.UNUSABLE
         unplayed = [outcome for outcome in campaign.outcomes if outcome.discarded and not outcome.examples]
         return exits.UNUSABLE if unplayed else exits.OK
 

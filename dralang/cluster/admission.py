@@ -4,12 +4,15 @@ Rules about the shape of objects belong to `api`; here are those that depend on 
 far as a running cluster can break them.
 """
 
+import json
 from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
 
+from dralang.api.allocation import ResourceClaimConsumerReference
 from dralang.api.containers import Container, ResourceRequirements
 from dralang.api.devicetaintrule import DeviceTaintRule
+from dralang.api.encode import to_json
 from dralang.api.meta import ObjectMeta
 from dralang.api.namespaces import Namespace
 from dralang.api.nodes import Node, NodeCondition
@@ -165,6 +168,8 @@ def admit_claim_status(old: ResourceClaim, new: ResourceClaimStatus) -> Resource
     if len(new.reserved_for) > MAX_RESERVED_FOR:
         text = f"{prefix}.reservedFor: Too many: {len(new.reserved_for)}: must have at most {MAX_RESERVED_FOR} items"
         return ApiError("Invalid", text)
+    if len({each.uid for each in new.reserved_for}) != len(new.reserved_for):
+        return ApiError("Invalid", f"{prefix}.{_repeated(new.reserved_for)}")
     if new.reserved_for and new.allocation is None:
         return ApiError(
             "Forbidden", f"{prefix}.reservedFor: Forbidden: may not be specified when `allocated` is not set"
@@ -179,6 +184,12 @@ def admit_claim_status(old: ResourceClaim, new: ResourceClaimStatus) -> Resource
         if len(kept) != len(new.devices):
             return replace(new, devices=kept)
     return new
+
+
+def _repeated(consumers: tuple[ResourceClaimConsumerReference, ...]) -> str:
+    index = next(index for index, each in enumerate(consumers) if each.uid in {one.uid for one in consumers[:index]})
+    again = json.dumps(to_json(consumers[index]), separators=(",", ":"), ensure_ascii=False)
+    return f"reservedFor[{index}]: Duplicate value: {again}"
 
 
 ADMIN_ACCESS_LABEL = "resource.kubernetes.io/admin-access"

@@ -14,6 +14,8 @@ from msgspec.structs import replace
 from dralang.api.defaults import with_defaults
 from dralang.api.devicetaintrule import DeviceTaintRule
 from dralang.api.disruption import PodDisruptionBudget
+from dralang.api.gated import without_gated
+from dralang.api.gated_status import gated_claim_status
 from dralang.api.meta import ObjectMeta
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod, PodCondition
@@ -33,6 +35,7 @@ from dralang.cluster.clock import EventQueue, Phase
 from dralang.cluster.errors import ApiError
 from dralang.cluster.journal import Journal, JournalEntry
 from dralang.cluster.timestamps import format_time
+from dralang.features import FeatureGates
 
 T = TypeVar("T", bound=KubernetesObject)
 Verb: TypeAlias = Literal["create", "update", "delete", "bind"]
@@ -76,11 +79,18 @@ def namespace_of(kind: type, metadata: ObjectMeta) -> str:
 
 
 class ObjectStore:
-    """All objects of one cluster. Every component may write, through the methods here only."""
+    """All objects of one cluster. Every component may write, through the methods here only.
 
-    def __init__(self, events: EventQueue, journal: Journal) -> None:
+    Args:
+        events: the clock, and where watchers are told.
+        journal: where what happens is written down.
+        features: the gates of the API server: what belongs to a feature that is off is forgotten, whoever writes it.
+    """
+
+    def __init__(self, events: EventQueue, journal: Journal, features: FeatureGates) -> None:
         self.events = events
         self.journal = journal
+        self.features = features
         self.revision = 0
         """Grows with every write."""
         self._objects: dict[type[Any], dict[tuple[str, str], Any]] = {}
@@ -109,6 +119,11 @@ class ObjectStore:
     def dependents(self, uid: str) -> list[tuple[type[Any], str, str]]:
         """Kind, namespace and name of the objects that name this UID as an owner, in the order of their creation."""
         return list(self._dependents.get(uid, ()))
+
+    @property
+    def object_count(self) -> int:
+        """How many objects there are."""
+        return sum(map(len, self._objects.values()))
 
     def kinds(self) -> list[type[Any]]:
         """The kinds that have ever been stored, by name."""
@@ -188,7 +203,7 @@ class ObjectStore:
             return refused
         if (namespace, name) in self._kind(kind):
             return ApiError("AlreadyExists", f'{_plural(kind)} "{name}" already exists')
-        admitted: Any = new
+        admitted: Any = without_gated(new, None, self.features)
         if kind is Pod:
             admitted = admit_pod(admitted, self)
             if isinstance(admitted, ApiError):
@@ -256,7 +271,7 @@ class ObjectStore:
             return found
         kind: type[Any] = type(new)
         old: Any = found
-        draft: Any = self._admit(old, new)
+        draft: Any = self._admit(old, without_gated(new, old, self.features))
         changed = hasattr(old, "spec") and draft.spec != old.spec
         meta = replace(
             draft.metadata,
@@ -305,11 +320,17 @@ class ObjectStore:
         before: Any = old
         if status == before.status:
             return old
+        written = replace(before, status=status)
         if kind is ResourceClaim:
-            status = admit_claim_status(before, status)
-            if isinstance(status, ApiError):
-                return status
-        stored: T = self._put(kind, old, replace(before, status=status))
+            admitted = admit_claim_status(before, gated_claim_status(written, before, self.features))
+            if isinstance(admitted, ApiError):
+                return admitted
+            written = replace(before, status=admitted)
+        elif kind is Node:
+            written = without_gated(written, before, self.features)
+        if written.status is not status and written == old:
+            return old
+        stored: T = self._put(kind, old, written)
         return stored
 
     def bind(self, namespace: str, name: str, uid: str, node: str) -> Pod | ApiError:

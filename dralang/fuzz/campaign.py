@@ -4,20 +4,15 @@ Every chunk has a seed of its own. Results are taken in the order in which the c
 after the first failing chunk of a fuzz does not count: so the number of workers changes nothing but the time.
 """
 
-import signal
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from functools import lru_cache
-from multiprocessing import active_children, get_context
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
-from dralang.check.analysis import Analysis, Analyzer
+from dralang.fuzz.engine import Engine, EngineError, HandleT, Order, packed
 from dralang.fuzz.example import Example
 from dralang.fuzz.explore import Chunk, Explorer, seed_of
 from dralang.fuzz.memory import Memory
@@ -26,8 +21,6 @@ from dralang.scenario.model import Scenario, Settings
 
 CHUNK: Final = 50
 """Examples to a chunk."""
-_LIVES: Final = 3
-"""How often a chunk is given out again when its worker is lost."""
 
 
 class Target(Struct, frozen=True):
@@ -45,6 +38,7 @@ class Plan(Struct, frozen=True):
         max_examples: of each fuzz; None for no limit.
         seconds: of the whole run; None for no limit.
         workers: how many processes; 1 for this one alone.
+        scheduler: the address of a Dask scheduler, whose workers are used instead; empty for none.
         overrides: settings over what files say.
         defaults: settings where files say nothing.
     """
@@ -53,6 +47,7 @@ class Plan(Struct, frozen=True):
     max_examples: int | None = 1_000
     seconds: float | None = None
     workers: int = 1
+    scheduler: str = ""
     overrides: Settings | None = None
     defaults: Settings | None = None
 
@@ -72,6 +67,7 @@ class Outcome(Struct):
         fault: what broke in dralang.
         remembered: it had failed in an earlier run.
         last: the last chunk that counts.
+        program: the fuzz as workers get it.
     """
 
     target: Target
@@ -85,6 +81,7 @@ class Outcome(Struct):
     fault: str = ""
     remembered: bool = False
     last: int = -1
+    program: bytes = b""
 
     @property
     def failed(self) -> bool:
@@ -117,19 +114,42 @@ class Campaign:
         self.deadline = None if plan.seconds is None else time.time() + plan.seconds
         self.explorer = Explorer(Workshop(), self._has_time)
         self.interrupted = False
+        self.broken: EngineError | None = None
 
     def run(self) -> None:
-        """Do it; the outcomes are in ``outcomes``. Ctrl-C ends it early."""
+        """Do it; the outcomes are in ``outcomes``. Ctrl-C ends it early, and so do workers that are gone (``broken``).
+
+        Raises:
+            EngineError: there are no workers from the start.
+        """
+        engine = self._engine()
         try:
             self._remembered()
-            if self.plan.workers > 1:
-                self._in_workers()
-            else:
+            if engine is None:
                 self._here()
+            else:
+                self._in_workers(engine)
         except KeyboardInterrupt:
             self.interrupted = True
+        except EngineError as error:
+            self.broken = error
+        finally:
+            if engine is not None:
+                engine.close()
         for outcome in self.outcomes:
             self._played_again(outcome)
+
+    def _engine(self) -> Engine[Any] | None:
+        plan = self.plan
+        if plan.scheduler:
+            from dralang.fuzz.dask import Dask  # noqa: PLC0415 - an extra that most runs do without
+
+            return Dask(plan.scheduler)
+        if plan.workers > 1:
+            from dralang.fuzz.processes import Processes  # noqa: PLC0415 - brings what one process does without
+
+            return Processes(plan.workers)
+        return None
 
     def _has_time(self) -> bool:
         return self.deadline is None or time.time() < self.deadline
@@ -199,125 +219,24 @@ class Campaign:
             scenario = outcome.target.scenario
             self._take(outcome, number, self.explorer.chunk(scenario, seed_of(self.plan.seed, scenario, number), size))
 
-    def _in_workers(self) -> None:
-        pool = _Pool(self.plan.workers)
-        waiting: deque[tuple[Outcome, int, _Task, Future[Chunk]]] = deque()
+    def _in_workers(self, engine: Engine[HandleT]) -> None:
+        waiting: deque[tuple[Outcome, int, Order, HandleT]] = deque()
         chunks = self._chunks()
-        try:
-            while True:
-                while len(waiting) < 2 * self.plan.workers and (found := next(chunks, None)) is not None:
-                    outcome, number, size = found
-                    task = self._task(outcome, number, size)
-                    waiting.append((outcome, number, task, pool.submit(task)))
-                if not waiting:
-                    return
-                outcome, number, task, future = waiting.popleft()
-                if outcome.failed:
-                    future.cancel()  # it comes after the first failing chunk and does not count
-                    continue
-                chunk = pool.result(task, future)
-                if chunk is None:
-                    # The worker was lost: everything that was given out is given out again.
-                    waiting.appendleft((outcome, number, task, future))
-                    waiting = deque([(each, no, job, pool.submit(job)) for each, no, job, _ in waiting])
-                    continue
-                self._take(outcome, number, chunk)
-        finally:
-            pool.close()
+        while True:
+            while len(waiting) < engine.width and (found := next(chunks, None)) is not None:
+                outcome, number, size = found
+                order = self._order(outcome, number, size)
+                waiting.append((outcome, number, order, engine.submit(order)))
+            if not waiting:
+                return
+            outcome, number, order, handle = waiting.popleft()
+            if outcome.failed:
+                engine.cancel(handle)  # it comes after the first failing chunk and does not count
+            else:
+                self._take(outcome, number, engine.result(order, handle))
 
-    def _task(self, outcome: Outcome, number: int, size: int) -> "_Task":
-        target, plan = outcome.target, self.plan
-        return _Task(
-            str(target.path),
-            target.scenario.title,
-            seed_of(plan.seed, target.scenario, number),
-            size,
-            self.deadline,
-            plan.overrides,
-            plan.defaults,
-        )
-
-
-class _Task(Struct, frozen=True):
-    """A chunk, for another process."""
-
-    path: str
-    title: str
-    number: int
-    examples: int
-    deadline: float | None
-    overrides: Settings | None
-    defaults: Settings | None
-
-
-class _Pool:
-    """Worker processes, replaced when they are lost; private to this module."""
-
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
-        self.lost: dict[tuple[str, str, int], int] = {}
-        self.executor = self._start()
-
-    def _start(self) -> ProcessPoolExecutor:
-        self.others = {child.pid for child in active_children()}
-        return ProcessPoolExecutor(self.workers, mp_context=get_context("spawn"), initializer=_ignore_interrupts)
-
-    def submit(self, task: _Task) -> "Future[Chunk]":
-        return self.executor.submit(work, task)
-
-    def result(self, task: _Task, future: "Future[Chunk]") -> Chunk | None:
-        """The result; None if its worker was lost, then there are new ones."""
-        try:
-            return future.result()
-        except BrokenProcessPool:
-            key = (task.path, task.title, task.number)
-            self.lost[key] = self.lost.get(key, 0) + 1
-            self.executor.shutdown(wait=False, cancel_futures=True)
-            self.executor = self._start()
-            if self.lost[key] >= _LIVES:
-                fault = "WorkerLost in worker: a process that explored this fuzz ended again and again"
-                return Chunk(0, 0, "", frozenset(), (), "fault WorkerLost in worker", fault)
-            return None
-
-    def close(self) -> None:
-        """End the workers, whatever they are at: nobody waits for their results any more."""
-        self.executor.shutdown(wait=False, cancel_futures=True)
-        for child in active_children():
-            if child.pid not in self.others:
-                child.terminate()
-
-
-def _ignore_interrupts() -> None:
-    """Ctrl-C is for the process that reports."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def work(task: _Task) -> Chunk:
-    """Explore a chunk in a worker process."""
-    explorer, scenarios = _analysed(task.path, repr((task.overrides, task.defaults)), _Shared(task))
-    scenario = scenarios.get(task.title)
-    if scenario is None:
-        return Chunk(0, 0, "", frozenset())
-    deadline = task.deadline
-    explorer.keep_going = None if deadline is None else lambda: time.time() < deadline
-    return explorer.chunk(scenario, task.number, task.examples)
-
-
-@lru_cache(maxsize=64)
-def _analysed(path: str, settings: str, task: "_Shared") -> tuple[Explorer, dict[str, Scenario]]:
-    analysis = Analyzer(task.task.overrides, task.task.defaults).path(Path(path))
-    found = analysis.scenarios if isinstance(analysis, Analysis) else ()
-    return Explorer(Workshop()), {scenario.title: scenario for scenario in found if scenario.template is not None}
-
-
-class _Shared:
-    """A task that is equal to every other one: what matters of it stands next to it in the key of the cache."""
-
-    def __init__(self, task: _Task) -> None:
-        self.task = task
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Shared)
-
-    def __hash__(self) -> int:
-        return 0
+    def _order(self, outcome: Outcome, number: int, size: int) -> Order:
+        scenario = outcome.target.scenario
+        if not outcome.program:
+            outcome.program = packed(scenario)
+        return Order(outcome.program, seed_of(self.plan.seed, scenario, number), size, self.deadline)

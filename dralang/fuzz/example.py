@@ -7,6 +7,7 @@ from zlib import crc32
 from msgspec import Struct, structs
 
 from dralang.diagnostics.diagnostic import Diagnostic
+from dralang.fuzz.retold import told_otherwise
 from dralang.run.invariants.watch import SUMMARIES
 from dralang.run.outcome import Failure, Played, Why
 from dralang.run.player import play
@@ -70,6 +71,8 @@ def play_example(scenario: Scenario, chooser: Chooser, workshop: Workshop) -> Ex
         failure, settings = _compared(story, drawn.variants, played, workshop)
     if failure is None and crc32(repr(choices).encode()) % REPEATED == 0:
         failure = _again(story, played, workshop)
+    if failure is None:
+        failure = told_otherwise(story, choices, workshop)
     signature = "" if failure is None else f"{failure.kind} {failure.expected}"
     return Example(choices, drawn, failure, signature, settings, played, reached_by(played))
 

@@ -119,17 +119,23 @@ class _Player:
         self._finish_properties()
         if not self.stopped:
             self._look_at_rest()
+        trace, end = tuple(self.simulation.trace), self.simulation.now
+        final = self._final() if self.scenario.fuzz else ()
         self._break_invariants()
+        if self.thorough and not self.stopped:
+            # The story is told; what happens from here on belongs to nobody's record.
+            self.watch.look_after_restart()
+            self._break_invariants()
         return Played(
             self.scenario,
             self._verdict(),
             tuple(self.failures),
             (),
-            tuple(self.simulation.trace),
-            self.simulation.now,
+            trace,
+            end,
             len(self.judged),
             tuple(self.judged),
-            self._final() if self.scenario.fuzz else (),
+            final,
         )
 
     def _final(self) -> tuple[tuple[str, str], ...]:
@@ -210,7 +216,12 @@ class _Player:
             )
             self.stopped = True
             return
-        self.simulation.advance_before(target)
+        if not self.simulation.advance_before(target):
+            actual = f"too much happens before: it is {format_duration(self.simulation.now)}"
+            before = len(self.simulation.trace)
+            wanted = f"the clock reaches {format_duration(target)}"
+            self._fail(Failure(step.span, "at", self.simulation.now, wanted, actual, after=before))
+            self.stopped = True
 
     def _settle(self, limit: int | None) -> bool:
         settled = self.simulation.settle(limit)
@@ -283,7 +294,8 @@ class _Player:
                     restless = "; the cluster never comes to rest"
                 judgement = judge(self.simulation, step.proposition)
             case "due":
-                self.simulation.advance_to(self.simulation.now)
+                if not self.simulation.advance_to(self.simulation.now):
+                    restless = "; too much happens at this instant"
                 judgement = judge(self.simulation, step.proposition)
             case "within":
                 judgement = self._within(step)

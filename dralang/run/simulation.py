@@ -9,9 +9,7 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from dralang.allocator.profiles import AllocatorProfile, allocator_profile
-from dralang.api.deviceclass import DeviceClass
 from dralang.api.expressions import DeviceExpressions
-from dralang.api.gated import gated_class
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod
 from dralang.api.resourceclaim import ResourceClaim
@@ -38,7 +36,10 @@ from dralang.scheduler.settings import DEFAULT_SETTINGS, SchedulerSettings
 T = TypeVar("T", bound=KubernetesObject)
 
 EVENT_LIMIT = 2_000_000
-"""How many events one call may run before it counts as never coming to rest."""
+"""How many events may run up to an instant before it counts as never reached."""
+
+RESTLESS_EVENTS, RESTLESS_EVENTS_PER_OBJECT = 10_000, 500
+"""How many events may run before a cluster counts as never coming to rest: a pod is tried again some 2,000 times."""
 
 
 class Environment:
@@ -79,8 +80,8 @@ class Simulation:
         self.environment = environment
         self.events = EventQueue()
         self.journal = Journal()
-        self.store = ObjectStore(self.events, self.journal)
         features = environment.features
+        self.store = ObjectStore(self.events, self.journal, features)
         self.kubelet = Kubelet(self.store, manual=manual_kubelet, waits_for_claims=waits_for_claims)
         self.claim_controller = ResourceClaimController(self.store, features)
         self.garbage_collector = GarbageCollector(self.store, (Pod, PodGroup))
@@ -142,7 +143,8 @@ class Simulation:
         Returns:
             Whether the cluster came to rest; False if it was still busy at the limit, or goes on for ever.
         """
-        rests = self.events.run_to_rest(limit, EVENT_LIMIT)
+        most = RESTLESS_EVENTS + RESTLESS_EVENTS_PER_OBJECT * self.store.object_count
+        rests = self.events.run_to_rest(limit, most)
         if not rests and limit is not None:
             self._reach(limit)
         return rests
@@ -165,29 +167,22 @@ class Simulation:
 
     def create(self, new: T) -> T | ApiError:
         """Create an object; its status is kept."""
-        created = self.store.create(self._without_gated(new, None))
+        created = self.store.create(new)
         if not isinstance(created, ApiError):
             self._record(type(new), created, "Created", "created")
         return created
 
     def load(self, objects: Iterable[KubernetesObject]) -> list[ApiError]:
         """Create objects that exist from the start; return what was refused."""
-        results = [self.store.create(self._without_gated(each, None)) for each in objects]
+        results = [self.store.create(each) for each in objects]
         return [each for each in results if isinstance(each, ApiError)]
 
     def update(self, new: T) -> T | ApiError:
         """Replace labels, annotations and spec of an object."""
-        stored = self.store.get(type(new), new.metadata.namespace, new.metadata.name)
-        updated = self.store.update(self._without_gated(new, stored))
+        updated = self.store.update(new)
         if not isinstance(updated, ApiError):
             self._record(type(new), updated, "Updated", "changed")
         return updated
-
-    def _without_gated(self, new: T, old: T | None) -> T:
-        """The object without fields of features that are off, where the run is not indifferent to them."""
-        if isinstance(new, DeviceClass) and (old is None or isinstance(old, DeviceClass)):
-            return gated_class(new, old, self.environment.features)  # type: ignore[return-value]  # T is DeviceClass
-        return new
 
     def update_status(self, new: T) -> T | ApiError:
         """Replace the status of an object."""

@@ -5,7 +5,7 @@ pkg/scheduler/framework/sorted_nodes.go.
 """
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 from dralang.scheduler.framework import (
     SUCCESS,
@@ -18,7 +18,7 @@ from dralang.scheduler.framework import (
 )
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
 from dralang.scheduler.nominator import PodNominator
-from dralang.scheduler.verdicts import VerdictCache, Verdicts
+from dralang.scheduler.verdicts import VerdictCache, Verdicts, Walk
 
 NO_NODES = "no nodes available to schedule pods"
 MIN_FEASIBLE_NODES = 100
@@ -222,57 +222,52 @@ class SchedulingAlgorithm:
                 return None
             parts.append(part)
         verdicts = self._verdicts.of(tuple(parts), nodes, state)
+        passing = self._nominator.nodes()
 
         def judge(node: NodeInfo) -> Status | None:
             status = self.filter(state, info, node, filters)
             return None if status.is_success else status
 
-        start = self._next_start % len(nodes)
-        passing = self._nominator.nodes()
-        alone = not passing and not diagnosis.statuses.own
-        if alone and verdicts.failure is not None:
-            diagnosis.statuses = verdicts.failure
-            diagnosis.rejectors |= verdicts.failure.plugins
-            return []
-        walked = verdicts.walk(start, self._nodes_to_find(len(nodes)), judge, passing)
+        walked = verdicts.walk(self._next_start % len(nodes), self._nodes_to_find(len(nodes)), judge, passing)
         if isinstance(walked, Status):
             return walked
-        fitting, refused = walked
-        self._next_start = (self._next_start + len(fitting) + len(refused)) % len(nodes)
-        if not fitting:
-            statuses = verdicts.statuses
-            own = {nodes[position].name: statuses[position] for position in refused}
-            diagnosis.statuses.own.update(own)
-            diagnosis.rejectors |= {status.plugin for status in own.values()}
-            if alone:
-                verdicts.remember_failure(diagnosis.statuses)
+        self._next_start = (self._next_start + walked.visited) % len(nodes)
+        if walked.failure is not None:
+            if diagnosis.statuses.own:
+                diagnosis.statuses.own.update(walked.failure.own)
+            else:
+                diagnosis.statuses = walked.failure
+            diagnosis.rejectors |= walked.failure.plugins
             return []
-        best = fitting[0] if len(fitting) == 1 else self._best_remembered(state, info, verdicts, fitting)
+        fitting = walked.fitting
+        best = fitting[0] if len(fitting) == 1 else self._best_remembered(state, info, verdicts, walked)
         # The plugins note for the chosen node what they would do there.
         status = self.filter(state, info, nodes[best], filters)
         return Found(nodes[best].name) if status.is_success else status
 
-    def _best_remembered(self, state: CycleState, info: PodInfo, verdicts: Verdicts, fitting: list[int]) -> int:
-        nodes, scores = verdicts.nodes, verdicts.scores
-        chosen = [nodes[position] for position in fitting]
+    def _best_remembered(self, state: CycleState, info: PodInfo, verdicts: Verdicts, walked: Walk) -> int:
+        chosen = [verdicts.nodes[position] for position in walked.fitting]
         local: list[Plugin] = []
-        totals = [0] * len(fitting)
+        others: list[list[int]] = []
         for plugin in self._scores:
             if plugin.pre_score(state, info, chosen).code is Code.SKIP:
                 continue
             if plugin.node_local_score:
                 local.append(plugin)
                 continue
-            for index, score in enumerate(plugin.normalize([plugin.score(state, info, node) for node in chosen])):
-                totals[index] += score * plugin.weight
-        for index, position in enumerate(fitting):
-            known = scores[position]
-            if known is None:
-                node = nodes[position]
-                known = sum([plugin.score(state, info, node) * plugin.weight for plugin in local])
-                scores[position] = known
-            totals[index] += known
-        return fitting[first_of_heap(totals)]
+            scores = plugin.normalize([plugin.score(state, info, node) for node in chosen])
+            others.append([score * plugin.weight for score in scores])
+        totals = walked.scores
+        if None in totals:
+            for index, known in enumerate(totals):
+                if known is None:
+                    score = sum([plugin.score(state, info, chosen[index]) * plugin.weight for plugin in local])
+                    totals[index] = score
+                    verdicts.set_score(walked.fitting[index], score)
+        sums = cast("list[int]", totals)
+        if others:
+            sums = [sum(column) for column in zip(sums, *others, strict=True)]
+        return walked.fitting[first_of_heap(sums)]
 
     def _nodes_to_find(self, count: int) -> int:
         if count < MIN_FEASIBLE_NODES:
@@ -403,23 +398,28 @@ class SchedulingAlgorithm:
 def first_of_heap(scores: Sequence[int]) -> int:
     """The index of the highest score; among equals the one that Go's heap puts at the root.
 
+    Init lets the better child rise to every inner node from the last one on, the left of two equals, and only a child
+    that is better than its parent. So the root is the first of the highest on the way down from the top that turns
+    left wherever there is one of them below on the left.
+
     Source: Go container/heap Init and kubernetes pkg/scheduler/framework/sorted_nodes.go.
     """
-    highest = max(scores)
-    if scores.count(highest) == 1:
-        return scores.index(highest)
-    order = list(range(len(scores)))
-    count = len(order)
-    for top in range(count // 2 - 1, -1, -1):
-        parent = top
-        while (child := 2 * parent + 1) < count:
-            if child + 1 < count and scores[order[child + 1]] > scores[order[child]]:
-                child += 1
-            if scores[order[child]] <= scores[order[parent]]:
-                break
-            order[parent], order[child] = order[child], order[parent]
-            parent = child
-    return order[0]
+    highest, count = max(scores), len(scores)
+    index = 0
+    while scores[index] != highest:
+        left = 2 * index + 1
+        index = left if _is_below(scores, highest, left, count) else left + 1
+    return index
+
+
+def _is_below(scores: Sequence[int], score: int, top: int, count: int) -> bool:
+    """Whether a score occurs in the part of a heap below (and with) an entry."""
+    first, width = top, 1
+    while first < count:
+        if score in scores[first : first + width]:
+            return True
+        first, width = 2 * first + 1, 2 * width
+    return False
 
 
 def _unsatisfied(plugins: list[str]) -> Status:

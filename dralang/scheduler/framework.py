@@ -4,7 +4,7 @@ Source: k8s.io/kube-scheduler framework (Code, Status, CycleState), with typed s
 """
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Container, Hashable, Sequence
 from enum import IntEnum
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
 
@@ -249,28 +249,51 @@ class NodeStatuses:
     Attributes:
         own: by name of the node.
         absent: that of all others.
-        plugins: who rejected, once it was counted.
     """
 
-    __slots__ = ("_codes", "_reasons", "absent", "own", "plugins")
+    __slots__ = ("_codes", "_plugins", "_reasons", "_summary", "absent", "own")
 
     def __init__(self) -> None:
         self.own: dict[str, Status] = {}
         self.absent = Status(Code.UNRESOLVABLE)
-        self.plugins: frozenset[str] = frozenset()
-        self._codes: frozenset[Code] | None = None
+        self._codes: Container[Code] | None = None
+        self._plugins: frozenset[str] | None = None
         self._reasons: Counter[tuple[str, ...]] | None = None
+        self._summary: tuple[int, str] | None = None
 
-    def count(self) -> None:
-        """Count once and for all; nothing may be added afterwards."""
-        self._reasons = Counter([status.reasons for status in self.own.values()])
-        self._codes = frozenset([status.code for status in self.own.values()])
-        self.plugins = frozenset([status.plugin for status in self.own.values()])
+    @staticmethod
+    def counted(
+        own: dict[str, Status], reasons: Counter[tuple[str, ...]], codes: Counter[Code], plugins: Counter[str]
+    ) -> "NodeStatuses":
+        """Statuses that somebody has counted already; nothing may be added to them."""
+        result = NodeStatuses()
+        result.own = own
+        result._reasons, result._codes, result._plugins = reasons, codes, frozenset(plugins)
+        return result
 
-    def reasons(self) -> Counter[tuple[str, ...]]:
-        """How many nodes with an own status said what."""
+    @property
+    def plugins(self) -> frozenset[str]:
+        """Who rejected some node."""
+        return self._plugins or frozenset([status.plugin for status in self.own.values()])
+
+    def summary(self, node_count: int) -> str:
+        """How many nodes gave each reason, as text sorted by count and reason as one string."""
+        if self._summary is not None and self._summary[0] == node_count:
+            return self._summary[1]
         # Most nodes say the same: what they say is taken apart once.
-        return self._reasons or Counter([status.reasons for status in self.own.values()])
+        found = self._reasons or Counter([status.reasons for status in self.own.values()])
+        counts: dict[str, int] = {}
+        for reasons, times in found.items():
+            for reason in reasons:
+                counts[reason] = counts.get(reason, 0) + times
+        others = node_count - len(self.own)
+        if others > 0:
+            for reason in self.absent.reasons:
+                counts[reason] = counts.get(reason, 0) + others
+        text = ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))
+        if self._reasons is not None:
+            self._summary = (node_count, text)
+        return text
 
     def of(self, node: str) -> Status:
         """The status of a node."""
@@ -312,20 +335,7 @@ class Diagnosis:
         if self.pre_filter_message:
             text += f" {self.pre_filter_message}."
         else:
-            summary = count_reasons(self.statuses, self.node_count)
+            summary = self.statuses.summary(self.node_count)
             if summary:
                 text += f" {summary}."
         return f"{text} {self.post_filter_message}" if self.post_filter_message else text
-
-
-def count_reasons(statuses: NodeStatuses, node_count: int) -> str:
-    """How many nodes gave each reason, as text sorted by count and reason as one string."""
-    counts: dict[str, int] = {}
-    for reasons, times in statuses.reasons().items():
-        for reason in reasons:
-            counts[reason] = counts.get(reason, 0) + times
-    others = node_count - len(statuses.own)
-    if others > 0:
-        for reason in statuses.absent.reasons:
-            counts[reason] = counts.get(reason, 0) + others
-    return ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))

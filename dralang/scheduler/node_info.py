@@ -171,6 +171,9 @@ class NodeCache:
         """How many of the pods have terms about other pods."""
         self.discouraging = 0
         """How many of the nodes have taints that only ask to stay away."""
+        self._offering: dict[str, int] = {}
+        self.with_images = 0
+        """How many of the nodes say which images they have."""
 
     def node(self, name: str) -> NodeInfo | None:
         """A node that exists."""
@@ -191,12 +194,24 @@ class NodeCache:
             self._order = list(_round_robin(list(zones.values())))
         return self._order
 
+    def is_offered(self, resource: str) -> bool:
+        """Whether some node lists a resource as its own."""
+        return self._offering.get(resource, 0) > 0
+
+    def _count_offers(self, node: Node | None, sign: int) -> None:
+        for name in node.status.allocatable if node is not None else ():
+            self._offering[name] = self._offering.get(name, 0) + sign
+
     def set_node(self, node: Node) -> None:
         """Add a node or take over its new version."""
         name = node.metadata.name
         self._changed(name)
         info = self._infos.get(name)
-        self.discouraging += _discourages(node) - _discourages(info.node if info is not None else None)
+        before = info.node if info is not None else None
+        self.discouraging += _discourages(node) - _discourages(before)
+        self._count_offers(node, 1)
+        self._count_offers(before, -1)
+        self.with_images += _has_images(node) - _has_images(before)
         if info is None:
             self._infos[name] = NodeInfo(node)
             self._order = None
@@ -217,6 +232,8 @@ class NodeCache:
         if info is None:
             return
         self.discouraging -= _discourages(info.node)
+        self._count_offers(info.node, -1)
+        self.with_images -= _has_images(info.node)
         info.node = None
         self._order = None
         if not info.pods:
@@ -254,6 +271,10 @@ class NodeCache:
 
 def _discourages(node: Node | None) -> bool:
     return node is not None and any(taint.effect == "PreferNoSchedule" for taint in node.spec.taints)
+
+
+def _has_images(node: Node | None) -> bool:
+    return node is not None and bool(node.status.images)
 
 
 def _zone(node: Node) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ Source: kubernetes pkg/scheduler/framework/plugins/defaultpreemption/default_pre
 pkg/scheduler/framework/preemption (preemption.go, executor.go).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from dralang.api.disruption import PodDisruptionBudget
@@ -16,7 +16,7 @@ from dralang.cluster.store import ObjectStore, with_condition
 from dralang.cluster.timestamps import parse_time
 from dralang.scheduler.binding import Binder
 from dralang.scheduler.cycle import SchedulingAlgorithm
-from dralang.scheduler.framework import SUCCESS, Code, CycleState, NodeStatuses, Plugin, Status, count_reasons
+from dralang.scheduler.framework import SUCCESS, Code, CycleState, NodeStatuses, Plugin, Status
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
 from dralang.scheduler.nominator import PodNominator
 from dralang.scheduler.queue import SchedulingQueue
@@ -42,6 +42,7 @@ class PreemptionHandle(Protocol):
     algorithm: SchedulingAlgorithm
     queue: SchedulingQueue
     binder: Binder
+    on_preempting: Callable[[Pod, str, tuple[Pod, ...]], None] | None
 
 
 class Candidate(NamedTuple):
@@ -105,8 +106,10 @@ class DefaultPreemption(Plugin):
             if found.errors:
                 return Status(Code.ERROR, f"preemption: {', '.join(found.errors)}"), None
             count = len(self._scheduler.cache.nodes())
-            return _answer(f"0/{count} nodes are available: {count_reasons(found.tried, count)}."), ""
+            return _answer(f"0/{count} nodes are available: {found.tried.summary(count)}."), ""
         best = choose(found.candidates)
+        if self._scheduler.on_preempting is not None:
+            self._scheduler.on_preempting(info.pod, best.node, tuple([victim.pod for victim in best.victims]))
         self._nominate(state, info, best, found.candidates)
         self._evict(info, best)
         text = f"found a potential placement for pod on node {best.node}, preempting {len(best.victims)} victims"

@@ -3,7 +3,7 @@
 Source: kubernetes pkg/scheduler/eventhandlers.go, schedule_one.go.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -23,11 +23,14 @@ from dralang.features import FeatureGates
 from dralang.scheduler.binding import Binder, Binding
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind, node_aspects
 from dralang.scheduler.cycle import Failed, Found, NotFound, SchedulingAlgorithm
+from dralang.scheduler.declared_features import NodeDeclaredFeatures
 from dralang.scheduler.dynamicresources.binding import ClaimBinder
+from dralang.scheduler.dynamicresources.device_counts import ManagedDeviceCounts
 from dralang.scheduler.dynamicresources.inventories import Inventories
 from dralang.scheduler.dynamicresources.manager import DRAManager
 from dralang.scheduler.dynamicresources.plugin import DynamicResources
 from dralang.scheduler.framework import SUCCESS, CycleState, Diagnosis, NominationEnd, Plugin, Status
+from dralang.scheduler.image_locality import ImageLocality
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
 from dralang.scheduler.node_plugins import NodeAffinity, NodeName, NodePorts, NodeUnschedulable, TaintToleration
 from dralang.scheduler.nominator import PodNominator
@@ -62,6 +65,10 @@ class Scheduler:
         self.features = features
         self.settings = settings
         self._inventories = inventories
+        self.on_taken: Callable[[Pod, CycleState, str], None] | None = None
+        """Told of every pod that has got a node and its devices, before anything is written."""
+        self.on_preempting: Callable[[Pod, str, tuple[Pod, ...]], None] | None = None
+        """Told of every preemption that was chosen, before anything is done: preemptor, node, victims."""
         self._reset()
         handlers = (
             (Pod, self._on_pod),
@@ -92,8 +99,9 @@ class Scheduler:
             self.store,
             self.manager,
             features,
-            binding_timeout=settings.binding_timeout,
+            binding_timeout=settings.arguments.binding_timeout,
             freed=self._capacity_freed,
+            is_offered=self.cache.is_offered,
         )
         self._serves_extended = features.enabled("DRAExtendedResource")
         self.preemption = DefaultPreemption(self)
@@ -127,12 +135,13 @@ class Scheduler:
             self.manager,
             group_claims=self.dynamic_resources.group_claims,
             sets_timestamp=waits,
+            settles_each=features.version in ("1.34", "1.35"),
         )
         self.binder = Binder(
             self.store,
             self.name,
             claims,
-            timeout=settings.binding_timeout if waits else 0,
+            timeout=settings.arguments.binding_timeout if waits else 0,
             done=self._bound,
             failed=self._binding_failed,
         )
@@ -143,6 +152,8 @@ class Scheduler:
 
     def _profile(self) -> list[Plugin]:
         """The plugins in the order of the default profile."""
+        arguments = self.settings.arguments
+        devices = ManagedDeviceCounts(self.manager) if self._serves_extended else None
         plugins: list[Plugin] = [
             SchedulingGates(),
             NodeName(),
@@ -150,13 +161,27 @@ class Scheduler:
             TaintToleration(self.cache),
             NodeAffinity(),
             NodePorts(),
-            NodeResourcesFit(self._delegates),
-            PodTopologySpread(),
-            InterPodAffinity(self.cache, self._namespace_labels),
+            NodeResourcesFit(
+                self._delegates,
+                self.cache.is_offered,
+                arguments.fit,
+                devices,
+                (arguments.ignored_resources, arguments.ignored_resource_groups),
+            ),
+            PodTopologySpread(self.cache),
+            InterPodAffinity(
+                self.cache,
+                self._namespace_labels,
+                hard_weight=arguments.hard_pod_affinity_weight,
+                ignores_others=arguments.ignore_preferred_terms_of_existing_pods,
+            ),
             self.dynamic_resources,
             self.preemption,
-            BalancedAllocation(),
+            BalancedAllocation(arguments.balanced_resources, devices),
+            ImageLocality(self.cache),
         ]
+        if self.features.enabled("NodeDeclaredFeatures"):
+            plugins.append(NodeDeclaredFeatures(self.features.version))
         settings = self.settings
         for plugin in plugins:
             plugin.weight = settings.weights.get(plugin.name, type(plugin).weight)
@@ -484,6 +509,8 @@ class Scheduler:
                 if not status.is_success:
                     self.give_up(queued, state, node)
                     return f'running Reserve plugin "{plugin.name}": {status.message}'
+        if self.on_taken is not None:
+            self.on_taken(info.pod, state, node)
         return ""
 
     def _with_devices(self, info: PodInfo, state: CycleState, node: str) -> PodInfo:

@@ -2,17 +2,77 @@
 
 Most pods of a large cluster want the same as the one before, and between two pods only one node changes. So verdicts
 are kept per signature (everything about a pod that the filters look at) and node, and forgotten when something
-happens to the node. A cycle then costs a walk over a list instead of a run of all filters.
+happens to the node. The nodes that fit stand in one list in the order of the search, so that a cycle cuts its share
+out of it and looks only at the nodes that changed: its cost does not grow with those that did not.
 
 Source: the idea is upstream's pod signature (OpportunisticBatching), taken further; the outcome is the same.
 """
 
+from bisect import bisect_left, insort
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
+from typing import NamedTuple
 
-from dralang.scheduler.framework import CycleState, NodeStatuses, Status
+from dralang.scheduler.framework import Code, CycleState, NodeStatuses, Status
 from dralang.scheduler.node_info import NodeInfo
 
 UNKNOWN, REFUSED, FITS = 0, 1, 2
+
+
+class Walk(NamedTuple):
+    """What a search found.
+
+    Attributes:
+        fitting: the positions of the nodes that fit, in the order of the search.
+        scores: the node-local score of each, None where it is not known.
+        visited: how many nodes the search has passed.
+        failure: why no node fits; None if one does.
+    """
+
+    fitting: list[int]
+    scores: list[int | None]
+    visited: int
+    failure: NodeStatuses | None
+
+
+class Refusals:
+    """Why nodes refuse, by name, with the numbers that messages need; a copy is made only if it must be."""
+
+    __slots__ = ("_codes", "_plugins", "_reasons", "_shared", "own")
+
+    def __init__(self) -> None:
+        self.own: dict[str, Status] = {}
+        self._reasons: Counter[tuple[str, ...]] = Counter()
+        self._codes: Counter[Code] = Counter()
+        self._plugins: Counter[str] = Counter()
+        self._shared: NodeStatuses | None = None
+
+    def put(self, node: str, status: Status) -> None:
+        """A node refuses."""
+        self._own()[node] = status
+        self._count(status, 1)
+
+    def drop(self, node: str) -> None:
+        """A node refuses no more."""
+        self._count(self._own().pop(node), -1)
+
+    def _own(self) -> dict[str, Status]:
+        if self._shared is not None:
+            # Somebody may still want to explain what was found then.
+            self.own = dict(self.own)
+            self._shared = None
+        return self.own
+
+    def _count(self, status: Status, sign: int) -> None:
+        self._reasons[status.reasons] += sign
+        self._codes[status.code] += sign
+        self._plugins[status.plugin] += sign
+
+    def statuses(self) -> NodeStatuses:
+        """All of them; the same object until something changes."""
+        if self._shared is None:
+            self._shared = NodeStatuses.counted(self.own, +self._reasons, +self._codes, +self._plugins)
+        return self._shared
 
 
 class Verdicts:
@@ -20,35 +80,51 @@ class Verdicts:
 
     Attributes:
         nodes: the nodes in the order of the search; another list means another order.
-        verdicts: by position in `nodes`.
-        statuses: the refusals, by position.
-        scores: the node-local scores where they were computed, by position.
-        failure: why no node fits, if none does and nothing happened since that was found.
     """
 
-    __slots__ = ("failure", "kept", "nodes", "positions", "scores", "statuses", "verdicts")
+    __slots__ = ("_fitting", "_positions", "_refusals", "_scores", "_unknown", "_verdicts", "kept", "nodes")
 
     def __init__(self, nodes: list[NodeInfo], kept: CycleState) -> None:
         self.nodes = nodes
         # Keeps alive what the signature knows only by identity.
         self.kept = kept
-        self.positions = {node.name: position for position, node in enumerate(nodes)}
-        self.verdicts = bytearray(len(nodes))
-        self.statuses: dict[int, Status] = {}
-        self.scores: list[int | None] = [None] * len(nodes)
-        self.failure: NodeStatuses | None = None
+        self._positions = {node.name: position for position, node in enumerate(nodes)}
+        self._verdicts = bytearray(len(nodes))
+        # INVARIANT: both are sorted; a position is in the first, or in the second, or its node refuses.
+        self._fitting: list[int] = []
+        self._unknown = list(range(len(nodes)))
+        self._scores: list[int | None] = []
+        self._refusals = Refusals()
 
     def forget(self, node: str) -> None:
         """Something happened to a node."""
-        position = self.positions.get(node)
-        if position is not None:
-            self.failure = None
-            self.verdicts[position] = UNKNOWN
-            self.scores[position] = None
+        position = self._positions.get(node)
+        if position is not None and self._verdicts[position] != UNKNOWN:
+            self._take_out(position)
+            insort(self._unknown, position)
+
+    def _take_out(self, position: int) -> None:
+        if self._verdicts[position] == FITS:
+            index = bisect_left(self._fitting, position)
+            del self._fitting[index]
+            del self._scores[index]
+        else:
+            self._refusals.drop(self.nodes[position].name)
+        self._verdicts[position] = UNKNOWN
+
+    def _put(self, position: int, status: Status | None) -> None:
+        if status is None:
+            self._verdicts[position] = FITS
+            index = bisect_left(self._fitting, position)
+            self._fitting.insert(index, position)
+            self._scores.insert(index, None)
+        else:
+            self._verdicts[position] = REFUSED
+            self._refusals.put(self.nodes[position].name, status)
 
     def walk(
         self, start: int, wanted: int, judge: Callable[[NodeInfo], Status | None], passing: Iterable[str]
-    ) -> tuple[list[int], list[int]] | Status:
+    ) -> Walk | Status:
         """Find nodes that fit, from a position on.
 
         Args:
@@ -58,56 +134,62 @@ class Verdicts:
             passing: nodes whose verdict depends on more than themselves, so that it is not kept.
 
         Returns:
-            The positions of those that fit and of those that do not, as far as the walk went; or the error that ended
-            it.
+            What was found; or the error that ended the search.
         """
-        verdicts, nodes = self.verdicts, self.nodes
-        if not passing and UNKNOWN not in verdicts:
-            return self._known(start, wanted)
-        self.failure = None
-        fitting: list[int] = []
-        refused: list[int] = []
-        changing = {self.positions[name] for name in passing if name in self.positions}
-        for position in (*range(start, len(nodes)), *range(start)):
-            verdict = verdicts[position]
-            if verdict == UNKNOWN or position in changing:
-                status = judge(nodes[position])
-                if status is not None and not status.is_rejected:
-                    return status
-                verdict = FITS if status is None else REFUSED
-                passes = position in changing or (status is not None and status.personal)
-                verdicts[position] = UNKNOWN if passes else verdict
-                if status is not None:
-                    self.statuses[position] = status
-            if verdict == FITS:
-                fitting.append(position)
-                if len(fitting) >= wanted:
-                    break
-            else:
-                refused.append(position)
-        return fitting, refused
+        for name in passing:
+            self.forget(name)
+        changing = {self._positions[name] for name in passing if name in self._positions}
+        passed: list[int] = []
+        unknown, count = self._unknown, len(self.nodes)
+        visited = self._reach(start, wanted)
+        while unknown:
+            index = bisect_left(unknown, start)
+            if index == len(unknown):
+                index = 0
+            position = unknown[index]
+            if (position - start) % count >= visited:
+                break
+            status = judge(self.nodes[position])
+            if status is not None and not status.is_rejected:
+                self._forget_all(passed)
+                return status
+            del unknown[index]
+            self._put(position, status)
+            if position in changing or (status is not None and status.personal):
+                passed.append(position)
+            if status is None:
+                visited = self._reach(start, wanted)
+        found = self._result(start, wanted, visited)
+        self._forget_all(passed)
+        return found
 
-    def _known(self, start: int, wanted: int) -> tuple[list[int], list[int]]:
-        """The walk where nothing has to be judged."""
-        verdicts, count = self.verdicts, len(self.nodes)
-        if FITS not in verdicts:
-            return [], [*range(start, count), *range(start)]
-        fitting: list[int] = []
-        refused: list[int] = []
-        for position in (*range(start, count), *range(start)):
-            if verdicts[position] == FITS:
-                fitting.append(position)
-                if len(fitting) >= wanted:
-                    break
-            else:
-                refused.append(position)
-        return fitting, refused
+    def _forget_all(self, positions: list[int]) -> None:
+        for position in positions:
+            self.forget(self.nodes[position].name)
 
-    def remember_failure(self, statuses: NodeStatuses) -> None:
-        """No node fits, for these reasons; kept if every verdict is known."""
-        if UNKNOWN not in self.verdicts:
-            statuses.count()
-            self.failure = statuses
+    def _reach(self, start: int, wanted: int) -> int:
+        """How many nodes a search passes until enough fit, as far as is known."""
+        fitting, count = self._fitting, len(self.nodes)
+        if len(fitting) < wanted:
+            return count
+        last = fitting[(bisect_left(fitting, start) + wanted - 1) % len(fitting)]
+        return (last - start) % count + 1
+
+    def _result(self, start: int, wanted: int, visited: int) -> Walk:
+        fitting, scores = self._fitting, self._scores
+        if not fitting:
+            return Walk([], [], visited, self._refusals.statuses())
+        first = bisect_left(fitting, start)
+        end = first + wanted
+        if end <= len(fitting):
+            return Walk(fitting[first:end], scores[first:end], visited, None)
+        rest = min(end - len(fitting), first)
+        return Walk(fitting[first:] + fitting[:rest], scores[first:] + scores[:rest], visited, None)
+
+    def set_score(self, position: int, score: int) -> None:
+        """The node-local score of a node, kept if its verdict is."""
+        if self._verdicts[position] == FITS:
+            self._scores[bisect_left(self._fitting, position)] = score
 
 
 class VerdictCache:

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from dralang.check.analysis import Analysis, Analyzer
-from dralang.fuzz import campaign, example, explore
+from dralang.fuzz import example, explore, processes
 from dralang.fuzz.campaign import Campaign, Plan, Target
 from dralang.fuzz.explore import Explorer, seed_of
 from dralang.fuzz.memory import Memory
@@ -81,26 +81,26 @@ def test_the_number_of_workers_changes_nothing(spec):
 def test_a_lost_worker_loses_no_example(spec, monkeypatch):
     alone = found(spec, seed=5, max_examples=55)
     lost: list[int] = []
-    result = campaign._Pool.result
+    result = processes.Processes.result
 
-    def losing(pool, task, future):
-        if not lost:
+    def losing(engine, order, handle):
+        if len(lost) < 2:
             lost.append(1)
-            for child in campaign.active_children():
-                if child.pid not in pool.others:
+            for child in processes.active_children():
+                if child.pid not in engine.others:
                     child.kill()
                     child.join()
             while True:
                 try:
-                    future.result()
-                except campaign.BrokenProcessPool:
+                    handle.result()
+                except processes.BrokenProcessPool:
                     break
-                future = pool.submit(task)
-        return result(pool, task, future)
+                handle = engine.submit(order)
+        return result(engine, order, handle)
 
-    monkeypatch.setattr(campaign._Pool, "result", losing)
+    monkeypatch.setattr(processes.Processes, "result", losing)
     assert found(spec, seed=5, max_examples=55, workers=2) == alone
-    assert lost
+    assert len(lost) == 2
 
 
 def test_a_finding_is_a_plain_scenario_that_fails_until_the_cause_is_gone(project, spec):

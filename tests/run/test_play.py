@@ -297,3 +297,18 @@ def test_gates_of_a_scenario_win_over_those_of_the_file():
     analysis = Analyzer().text(Path("s.dra"), "s.dra", text.encode())
     workshop = Workshop()
     assert [play(scenario, workshop).verdict for scenario in analysis.scenarios] == ["passed", "passed"]
+
+
+RESTLESS = "pod forgetful { claim a is shared; claim b is shared }\ncreate forgetful"
+
+
+def test_a_cluster_that_never_comes_to_rest_fails_the_expectation_and_says_so():
+    found = played(f"{RESTLESS}\nexpect forgetful runs")
+    assert [each.actual.endswith("; the cluster never comes to rest") for each in found.failures] == [True]
+
+
+def test_a_clock_that_does_not_get_there_ends_the_scenario(monkeypatch):
+    monkeypatch.setattr("dralang.run.simulation.EVENT_LIMIT", 40)
+    found = played(f"{RESTLESS}\nat 1h expect forgetful runs\nexpect forgetful is gone")
+    assert [each.expected for each in found.failures] == ["the clock reaches 1h"]
+    assert found.failures[0].actual.startswith("too much happens before: it is ")

@@ -4,6 +4,8 @@ Source: kubernetes pkg/scheduler/framework/plugins/dynamicresources/dynamicresou
 extendeddynamicresources.go (createExtendedResourceClaimInAPI).
 """
 
+from typing import NamedTuple
+
 from msgspec.structs import replace
 
 from dralang.api.pods import Pod, PodExtendedResourceClaimStatus
@@ -15,27 +17,61 @@ from dralang.cluster.podclaims import FINALIZER, consumer_of, is_reserved_for, p
 from dralang.cluster.store import ObjectStore
 from dralang.cluster.timestamps import format_time
 from dralang.scheduler.dynamicresources.binding_conditions import has_binding_conditions
+from dralang.scheduler.dynamicresources.claims import claim_entries
 from dralang.scheduler.dynamicresources.cycle_data import StateData
 from dralang.scheduler.dynamicresources.extended_resources import SPECIAL_NAME
 from dralang.scheduler.dynamicresources.manager import DRAManager
 from dralang.scheduler.node_info import PodInfo
 
 
-class ClaimBinder:
-    """Writes allocations and reservations; whatever the API refuses ends the binding as an error."""
+class Conflict(NamedTuple):
+    """Somebody else wrote a claim since the scheduling cycle: to be tried once more, on its newest version.
 
-    def __init__(self, store: ObjectStore, manager: DRAManager, *, group_claims: bool, sets_timestamp: bool) -> None:
+    The real scheduler waits 10 ms first, and its informers are faster than that. Here everything that is on its way at
+    this instant arrives before the next try.
+
+    Attributes:
+        claim: the one that was written.
+    """
+
+    claim: str
+
+
+class ClaimBinder:
+    """Writes allocations and reservations; whatever the API refuses ends the binding as an error.
+
+    Args:
+        store: the API server.
+        manager: told of what is written.
+        group_claims: whether claims can be reserved for a pod group.
+        sets_timestamp: whether an allocation says when it was written.
+        settles_each: whether an allocation is in flight only until it is written or refused (up to 1.35), not until
+            the pod has everything.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        manager: DRAManager,
+        *,
+        group_claims: bool,
+        sets_timestamp: bool,
+        settles_each: bool,
+    ) -> None:
         self._store = store
         self._manager = manager
         self._group_claims = group_claims
         self._sets_timestamp = sets_timestamp
+        self._settles_each = settles_each
 
-    def bind_claims(self, data: StateData, info: PodInfo, node: str) -> str:
-        """Write everything for the pod; return what went wrong, empty if nothing did."""
+    def bind_claims(self, data: StateData, info: PodInfo, node: str) -> str | Conflict:
+        """Write everything for the pod that is not written yet; return what went wrong, empty if nothing did."""
         for index, claim in enumerate(data.claims):
             if is_reserved_for(info.pod, claim, group_claims=self._group_claims):
                 continue
             problem = self._bind_claim(data, index, info, node)
+            if self._settles_each and index in data.reserved and not isinstance(problem, Conflict):
+                self._manager.settle(data.claims[index].metadata.uid)
             if problem:
                 return problem
         footprint = data.nodes[node].footprint if node in data.nodes else ()
@@ -58,7 +94,7 @@ class ClaimBinder:
         """Whether some device has conditions to wait for."""
         return any(has_binding_conditions(claim) for claim in data.claims)
 
-    def _bind_claim(self, data: StateData, index: int, info: PodInfo, node: str) -> str:
+    def _bind_claim(self, data: StateData, index: int, info: PodInfo, node: str) -> str | Conflict:
         claim = data.claims[index]
         allocation = data.reserved.get(index)
         if claim is data.special_claim:
@@ -74,7 +110,7 @@ class ClaimBinder:
                 if allocation is not None:
                     self._manager.reserve(claim, allocation, info.uid)
         written = self._write(claim, data, index, info)
-        if isinstance(written, str):
+        if not isinstance(written, ResourceClaim):
             return written
         is_special = claim is data.special_claim
         data.claims[index] = written
@@ -88,13 +124,18 @@ class ClaimBinder:
         patched = self._store.patch_status(Pod, meta.namespace, meta.name, extended_resource_claim_status=status)
         return f"update pod {meta.namespace}/{meta.name}: {patched.message}" if isinstance(patched, ApiError) else ""
 
-    def _write(self, claim: ResourceClaim, data: StateData, index: int, info: PodInfo) -> ResourceClaim | str:
+    def _write(
+        self, claim: ResourceClaim, data: StateData, index: int, info: PodInfo
+    ) -> ResourceClaim | str | Conflict:
         """Finalizer, then allocation and reservation, on the newest version of the claim."""
         meta = claim.metadata
         name = f"{meta.namespace}/{meta.name}"
         current = self._store.get(ResourceClaim, meta.namespace, meta.name)
         if current is None or current.metadata.uid != meta.uid:
             return f'could not find ResourceClaim "{name}"'
+        if current.metadata.resource_version != meta.resource_version and index not in data.refreshed:
+            data.refreshed.add(index)
+            return Conflict(name)
         if current.metadata.deletion_timestamp is not None:
             return f"claim {name} got deleted in the meantime"
         allocation = data.reserved.get(index)
@@ -110,10 +151,11 @@ class ClaimBinder:
             current = marked
         consumer = pod_reference(info.pod)
         if claim is not data.special_claim and self._group_claims:
-            consumer = consumer_of(info.pod, self._group_of(info.pod), info.pod.spec.resource_claims[index])
+            entry = claim_entries(info.pod, self._manager)[index]
+            consumer = consumer_of(info.pod, self._group_of(info.pod), entry)
         status = current.status
-        if consumer not in status.reserved_for:
-            status = replace(status, reserved_for=(*status.reserved_for, consumer))
+        # Without a look at who is there: the API refuses whoever is there already.
+        status = replace(status, reserved_for=(*status.reserved_for, consumer))
         wanted = allocation if allocation is not None else status.allocation
         if wanted is not None and self._sets_timestamp and wanted.allocation_timestamp is None:
             wanted = replace(wanted, allocation_timestamp=format_time(self._store.events.now))

@@ -1,6 +1,6 @@
 """What the plugin keeps for one scheduling cycle of one pod."""
 
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from dralang.allocator.allocate import Attempt
 from dralang.allocator.inventory import Inventory
@@ -35,6 +35,10 @@ class NodeAllocation:
         self.special = special
         self.mappings = mappings
         self.footprint = footprint
+
+
+SpecialOnNode: TypeAlias = tuple[ResourceClaim, tuple[ContainerExtendedResourceRequest, ...]]
+"""The claim for extended resources as a node needs it, and which container uses which of its requests."""
 
 
 class StateReader(Protocol):
@@ -80,10 +84,12 @@ class StateData:
         selectors: where each allocated claim can be used.
         extended: the extended resources that the pod requests.
         inventory, allocated: what the allocator works on; None if nothing is to be allocated.
-        attempt: the allocator with the claims, if they are the same on all nodes.
+        specials: the claim for extended resources as nodes need it, by the names that devices serve there.
+        attempts: the allocator with the claims, by the identity of the one for extended resources, 0 without it.
         nodes: what the pod would get, by node.
         unavailable: the claims that some node refused although it could have been allocated there.
         reserved: the allocations chosen by Reserve, by index of the claim.
+        refreshed: the claims (by index) that are written on their newest version, after a conflict.
         shared: what another member of the pod's group was given in the same cycle, by index of the claim.
         effects: what other pods would change; None if they cannot (gate DRAPreemption off).
         preempted: the pod had to give up its place before it was bound.
@@ -91,17 +97,19 @@ class StateData:
 
     __slots__ = (
         "allocated",
-        "attempt",
+        "attempts",
         "claims",
         "effects",
         "extended",
         "inventory",
         "nodes",
         "preempted",
+        "refreshed",
         "reserved",
         "selectors",
         "shared",
         "special",
+        "specials",
         "unavailable",
     )
 
@@ -112,10 +120,12 @@ class StateData:
         self.extended: dict[str, int] = {}
         self.inventory: Inventory | None = None
         self.allocated: AllocatedState | None = None
-        self.attempt: Attempt | None = None
+        self.attempts: dict[int, Attempt] = {}
+        self.specials: dict[tuple[str, ...], SpecialOnNode] = {}
         self.nodes: dict[str, NodeAllocation] = {}
         self.unavailable: set[int] = set()
         self.reserved: dict[int, AllocationResult] = {}
+        self.refreshed: set[int] = set()
         self.shared: dict[int, AllocationResult] = {}
         self.effects = effects
         self.preempted = False
@@ -143,7 +153,7 @@ class StateData:
         """Go on as if something else were taken; only for clones."""
         self.inventory = manager.inventory
         self.allocated = allocated
-        self.attempt = None
+        self.attempts = {}
 
     @property
     def special_claim(self) -> ResourceClaim | None:

@@ -14,7 +14,7 @@ from dralang.api.pods import ContainerExtendedResourceRequest, Pod
 from dralang.api.resourceclaim import DeviceRequest, ExactDeviceRequest, ResourceClaim
 from dralang.cluster.podclaims import EXTENDED_RESOURCE_ANNOTATION
 from dralang.scheduler.dynamicresources.class_names import IMPLICIT_PREFIX, ClassNames
-from dralang.scheduler.node_info import NodeInfo, PodInfo
+from dralang.scheduler.node_info import PodInfo
 from dralang.scheduler.resources import is_sidecar
 
 SPECIAL_NAME = "<extended-resources>"
@@ -34,14 +34,11 @@ def mapped_requests(info: PodInfo, names: ClassNames) -> dict[str, int]:
     return wanted if any(names.class_for(name) is not None for name in wanted) else {}
 
 
-def leftover_claim(pod: Pod, claims: Sequence[ResourceClaim]) -> ResourceClaim | None:
-    """The claim that an earlier attempt made for the extended resources of the pod."""
-    for claim in claims:
-        if claim.metadata.annotations.get(EXTENDED_RESOURCE_ANNOTATION) == "true" and any(
-            owner.uid == pod.metadata.uid and owner.controller for owner in claim.metadata.owner_references
-        ):
-            return claim
-    return None
+def extended_owner(claim: ResourceClaim) -> str | None:
+    """The UID of the pod for whose extended resources a claim was made; None for other claims."""
+    if claim.metadata.annotations.get(EXTENDED_RESOURCE_ANNOTATION) != "true":
+        return None
+    return next((owner.uid for owner in claim.metadata.owner_references if owner.controller), None)
 
 
 def special_claim(pod: Pod) -> ResourceClaim:
@@ -59,14 +56,16 @@ def special_claim(pod: Pod) -> ResourceClaim:
     )
 
 
-def served_by_devices(wanted: Mapping[str, int], node: NodeInfo, names: ClassNames) -> dict[str, DeviceClass] | None:
-    """The classes that serve these resources on the node; None if some resource is served by nobody."""
+def served_by_devices(
+    wanted: Mapping[str, int], allocatable: Mapping[str, int], names: ClassNames
+) -> dict[str, DeviceClass] | None:
+    """The classes that serve these resources on a node that has so much itself; None if nobody serves some of them."""
     result: dict[str, DeviceClass] = {}
     for name in sorted(wanted):
         class_ = names.class_for(name)
-        if class_ is not None and not node.allocatable.get(name, 0):
+        if class_ is not None and not allocatable.get(name, 0):
             result[name] = class_
-        elif name not in node.allocatable:
+        elif name not in allocatable:
             return None
     return result
 

@@ -16,6 +16,7 @@ from dralang.api.resourceclaim import ResourceClaim
 from dralang.api.resourceslice import ResourceSlice
 from dralang.cluster.taint_rules import with_rules
 from dralang.scheduler.dynamicresources.class_names import ClassNames
+from dralang.scheduler.dynamicresources.extended_resources import extended_owner
 from dralang.scheduler.dynamicresources.inventories import Inventories
 from dralang.scheduler.dynamicresources.nominations import Nominations
 
@@ -48,9 +49,12 @@ class DRAManager:
         self._touched = touched
         self._inventories = inventories
         self._uses_rules = taint_rules
+        self.counts_twice = inventories.profile.has("claim-named-twice-counts-twice")
+        """Whether a claim that a pod names twice is two claims for it."""
         self.names = ClassNames(recomputes=recomputes_names)
         self._claims: dict[ClaimKey, ResourceClaim] = {}
         self._informed: dict[ClaimKey, ResourceClaim] = {}
+        self._extended: dict[str, dict[ClaimKey, None]] = {}
         self._pending: dict[str, tuple[ResourceClaim, AllocationResult, dict[str, None]]] = {}
         self._counted: dict[str, AllocationResult] = {}
         self._state = AllocatedState.of((), inventories.profile.features)
@@ -74,6 +78,28 @@ class DRAManager:
         """All claims in the order in which they came."""
         return list(self._claims.values())
 
+    def extended_claim(self, pod: str) -> ResourceClaim | None:
+        """The claim that was made for the extended resources of a pod (by UID)."""
+        keys = self._extended.get(pod)
+        if not keys:
+            return None
+        if len(keys) > 1:
+            return next(claim for key, claim in self._claims.items() if key in keys)
+        return self._claims[next(iter(keys))]
+
+    def _index(self, key: ClaimKey, old: ResourceClaim | None, new: ResourceClaim | None) -> None:
+        """The claim under a key is another one, or another version."""
+        before = extended_owner(old) if old is not None else None
+        after = extended_owner(new) if new is not None else None
+        if before == after:
+            return
+        if before is not None:
+            self._extended[before].pop(key)
+            if not self._extended[before]:
+                del self._extended[before]
+        if after is not None:
+            self._extended.setdefault(after, {})[key] = None
+
     def inform(self, old: ResourceClaim | None, new: ResourceClaim | None) -> None:
         """The informer saw a change."""
         if new is not None:
@@ -85,6 +111,7 @@ class DRAManager:
         key = (old.metadata.namespace, old.metadata.name)
         self._informed.pop(key, None)
         known = self._claims.pop(key, None)
+        self._index(key, known, None)
         self._recount(old.metadata.uid, None)
         self._changed(known if known is not None else old, None)
 
@@ -109,6 +136,7 @@ class DRAManager:
         if known is not None and known.metadata.uid != claim.metadata.uid:
             self._recount(known.metadata.uid, None)
         self._claims[key] = claim
+        self._index(key, known, claim)
         self._recount(claim.metadata.uid, claim)
         self._changed(known, claim)
 
@@ -119,6 +147,7 @@ class DRAManager:
         if known is None or informed is None or known is informed:
             return
         self._claims[key] = informed
+        self._index(key, known, informed)
         self._recount(informed.metadata.uid, informed)
         self._changed(known, informed)
 
@@ -130,12 +159,16 @@ class DRAManager:
         return found[1] if found is not None else None
 
     def reserve(self, claim: ResourceClaim, allocation: AllocationResult, pod: str) -> None:
-        """From now on the devices count as taken for a pod (by UID), although nothing is written."""
+        """From now on the devices count as taken for a pod (by UID), although nothing is written.
+
+        What is in flight for a claim stays what it was first, for whoever else wants the claim.
+        """
         uid = claim.metadata.uid
         known = self._pending.get(uid)
         sharers = known[2] if known is not None else {}
         sharers[pod] = None
-        self._pending[uid] = (claim, allocation, sharers)
+        if known is None or self._inventories.profile.has("second-mention-replaces-first"):
+            self._pending[uid] = (claim, allocation, sharers)
         self._recount(uid, self._claims.get((claim.metadata.namespace, claim.metadata.name)))
 
     def settle(self, uid: str, pod: str | None = None) -> bool:
@@ -160,6 +193,10 @@ class DRAManager:
     def allocation_of(self, uid: str) -> AllocationResult | None:
         """What a claim (by UID) holds, written or in flight."""
         return self._counted.get(uid)
+
+    def held(self) -> dict[str, AllocationResult]:
+        """What each claim (by UID) holds, written or in flight."""
+        return dict(self._counted)
 
     def sharers(self, uid: str) -> frozenset[str]:
         """The pods (UIDs) for which a claim's allocation is in flight."""
@@ -283,6 +320,10 @@ class DRAManager:
         self._classes[new.metadata.name] = new
         if self._inventory is not None:
             self._inventory = self._inventory.with_class(new)
+
+    def classes(self) -> dict[str, DeviceClass]:
+        """All classes by name."""
+        return dict(self._classes)
 
     def has_class(self, name: str) -> bool:
         """Whether a class exists."""

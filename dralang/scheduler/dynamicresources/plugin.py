@@ -3,38 +3,33 @@
 Source: kubernetes pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from msgspec.structs import replace
 
 from dralang.allocator.allocate import Attempt
 from dralang.allocator.node_selection import NodeSelectorError, selector_matches
 from dralang.allocator.outcome import Allocated, FatalError, GaveUp, NodeError, Outcome
+from dralang.allocator.requests import signature_number
 from dralang.api.allocation import AllocationResult
 from dralang.api.pods import ContainerExtendedResourceRequest, Pod
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.cluster.clock import EventQueue
 from dralang.cluster.errors import ApiError
 from dralang.cluster.journal import JournalEntry
-from dralang.cluster.podclaims import claim_name, is_reserved_for
+from dralang.cluster.podclaims import is_reserved_for
 from dralang.cluster.store import ObjectStore
 from dralang.features import FeatureGates
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind
 from dralang.scheduler.dynamicresources.binding_conditions import is_timed_out, readiness
-from dralang.scheduler.dynamicresources.claims import claim_change_helps, pod_claims
+from dralang.scheduler.dynamicresources.claims import claim_change_helps, claim_entries, pod_claims
 from dralang.scheduler.dynamicresources.cycle_data import STATE, Effects, NodeAllocation, StateData
-from dralang.scheduler.dynamicresources.extended_resources import (
-    leftover_claim,
-    mapped_requests,
-    requests_and_mappings,
-    served_by_devices,
-    special_claim,
-    unserved_capacity,
-)
+from dralang.scheduler.dynamicresources.extended_resources import special_claim
 from dralang.scheduler.dynamicresources.holding import CapacityHolder, Freed
 from dralang.scheduler.dynamicresources.manager import DRAManager
 from dralang.scheduler.dynamicresources.node_allocatable import Footprint, check, footprint, is_mapped, slices_for
 from dralang.scheduler.dynamicresources.simulate import Simulator
+from dralang.scheduler.dynamicresources.special_claims import SpecialClaims
 from dralang.scheduler.framework import (
     SKIP,
     SUCCESS,
@@ -52,8 +47,6 @@ _REJECTED_BY_NODE = Status(Code.UNRESOLVABLE, "resourceclaim not available on th
 _CANNOT_ALLOCATE = Status(Code.UNRESOLVABLE, "cannot allocate all claims")
 _CANNOT_ALLOCATE_NOW = Status(Code.UNSCHEDULABLE, "cannot allocate all claims")
 """With DRAPreemption: other pods on the node may be the reason."""
-_CANNOT_FIT = Status(Code.UNRESOLVABLE, "cannot fit resource")
-_LEFTOVER = Status(Code.UNRESOLVABLE, "cannot schedule extended resource claim")
 
 
 class DynamicResources(Plugin):
@@ -75,6 +68,7 @@ class DynamicResources(Plugin):
         *,
         binding_timeout: int,
         freed: Freed = lambda _info, _old, _new: None,
+        is_offered: Callable[[str], bool] = lambda _name: True,
     ) -> None:
         self._store = store
         self._events: EventQueue = store.events
@@ -84,10 +78,12 @@ class DynamicResources(Plugin):
             "DRAResourceClaimDeviceStatus"
         )
         self._extended = features.enabled("DRAExtendedResource")
-        self._class_capacity = features.enabled("DRAExtendedResourceCapacity")
         self.node_allocatable = features.enabled("DRANodeAllocatableResources")
         self.binding_timeout = binding_timeout
         self.preempts = self.has_add_pod = self.has_nominations = features.enabled("DRAPreemption")
+        self._special = SpecialClaims(
+            manager, class_capacity=features.enabled("DRAExtendedResourceCapacity"), is_offered=is_offered
+        )
         self._simulator = Simulator(manager, group_claims=self.group_claims)
         self._holder = CapacityHolder(store, manager, self._simulator, freed)
 
@@ -137,7 +133,7 @@ class DynamicResources(Plugin):
         if isinstance(found, str):
             return Status(Code.UNRESOLVABLE, found), None
         claims = found
-        special = self._special_claim(info, data)
+        special = self._special.of(info, data) if self._extended else None
         if special is not None:
             claims = [*claims, special]
         if not claims:
@@ -167,9 +163,6 @@ class DynamicResources(Plugin):
         if open_claims:
             data.inventory = self.manager.inventory
             data.allocated = self.manager.state
-            if special is None:
-                asked = [each for index, each in enumerate(claims) if is_open(each) and index not in data.shared]
-                data.attempt = Attempt(data.inventory, data.allocated, asked)
         # INVARIANT: only a cycle that got here has claims; after a rejection PostFilter finds nothing to do.
         data.claims = claims
         data.special = special is not None
@@ -180,16 +173,6 @@ class DynamicResources(Plugin):
         if state.group is None or claim.metadata.uid not in state.group.pending:
             return None
         return self.manager.pending(claim.metadata.uid)
-
-    def _special_claim(self, info: PodInfo, data: StateData) -> ResourceClaim | None:
-        if not self._extended:
-            return None
-        wanted = mapped_requests(info, self.manager.names)
-        if not wanted:
-            return None
-        data.extended = wanted
-        leftover = leftover_claim(info.pod, self.manager.claims())
-        return leftover if leftover is not None else special_claim(info.pod)
 
     def _class_problem(self, claim: ResourceClaim, name: str) -> Status | None:
         for request in claim.spec.devices.requests:
@@ -213,11 +196,21 @@ class DynamicResources(Plugin):
         if data is None or not data.claims:
             return ()
         # What the filter finds out about alternatives is needed for the score.
-        plain = not (data.special or data.shared or self.node_allocatable or _has_alternatives(data))
-        if not plain or len(data.to_ask()) < len(data.claims):
+        if data.shared or self.node_allocatable or _has_alternatives(data) or len(data.to_ask()) < len(data.claims):
             return None
-        # Claims of one template share their spec.
-        return tuple(id(claim.spec) for claim in data.claims)
+        claims = data.user_claims
+        if data.special:
+            special = self._special.everywhere(data, info)
+            if special is None:
+                return None
+            claims = [*claims, special]
+        assert data.inventory is not None, "there are open claims"
+        parts: list[Hashable] = [data.special]
+        for claim in claims:
+            number = signature_number(data.inventory, claim)
+            # Where an error would name the claim, claims of one template are still alike: they share their spec.
+            parts.append(number if number is not None else ("spec", id(claim.spec)))
+        return tuple(parts)
 
     def filter(self, state: CycleState, info: PodInfo, node: NodeInfo) -> Status:
         """Can the node serve the claims?"""
@@ -227,7 +220,7 @@ class DynamicResources(Plugin):
         special: ResourceClaim | None = None
         mappings: tuple[ContainerExtendedResourceRequest, ...] = ()
         if data.special:
-            answer = self._special_claim_for(data, info, node)
+            answer = self._special.on(data, info, node)
             if isinstance(answer, Status):
                 return answer
             special, mappings = answer
@@ -296,7 +289,7 @@ class DynamicResources(Plugin):
     ) -> Footprint | Status:
         """What the devices add to the requests of the pod, if the node has room for that."""
         chosen = {**dict(zip(data.to_ask(), results, strict=False)), **data.shared}
-        entries = [entry for entry in info.pod.spec.resource_claims if claim_name(info.pod, entry).name]
+        entries = claim_entries(info.pod, self.manager)
         claims: list[tuple[str, ResourceClaim, AllocationResult]] = []
         for index, claim in enumerate(data.claims):
             allocation = chosen.get(index, claim.status.allocation)
@@ -319,38 +312,25 @@ class DynamicResources(Plugin):
 
     @staticmethod
     def attempt_for(data: StateData, special: ResourceClaim | None) -> Attempt | None:
-        """The allocator for the open claims; the claim for extended resources is a different one on each node."""
-        if data.attempt is not None or data.inventory is None or data.allocated is None:
-            return data.attempt
-        claims = [data.claims[index] for index in data.to_ask() if data.claims[index] is not data.special_claim]
-        return Attempt(data.inventory, data.allocated, claims if special is None else [*claims, special])
+        """The allocator for the open claims; the claim for extended resources may be a different one on each node."""
+        if data.inventory is None or data.allocated is None:
+            return None
+        key = 0 if special is None else id(special)
+        attempt = data.attempts.get(key)
+        if attempt is None:
+            claims = [data.claims[index] for index in data.to_ask() if data.claims[index] is not data.special_claim]
+            asked = claims if special is None else [*claims, special]
+            attempt = data.attempts[key] = Attempt(data.inventory, data.allocated, asked)
+        return attempt
 
     def claims_for(self, data: StateData, info: PodInfo, node: NodeInfo) -> list[ResourceClaim]:
         """The claims that the allocator is asked for on a node."""
         claims = [data.claims[index] for index in data.to_ask() if data.claims[index] is not data.special_claim]
         if data.special:
-            answer = self._special_claim_for(data, info, node)
+            answer = self._special.on(data, info, node)
             if not isinstance(answer, Status) and answer[0] is not None:
                 claims.append(answer[0])
         return claims
-
-    def _special_claim_for(
-        self, data: StateData, info: PodInfo, node: NodeInfo
-    ) -> Status | tuple[ResourceClaim | None, tuple[ContainerExtendedResourceRequest, ...]]:
-        special = data.special_claim
-        assert special is not None
-        if special.spec.devices.requests:
-            return _LEFTOVER
-        served = served_by_devices(data.extended, node, self.manager.names)
-        if served is None:
-            return _CANNOT_FIT
-        if not served and not data.user_claims:
-            return None, ()
-        if not self._class_capacity and (problem := unserved_capacity(served)):
-            return Status(Code.UNRESOLVABLE, problem)
-        requests, mappings = requests_and_mappings(info.pod, served)
-        devices = replace(special.spec.devices, requests=requests)
-        return replace(special, spec=replace(special.spec, devices=devices)), mappings
 
     @staticmethod
     def _conclude(data: StateData, node: NodeInfo, unavailable: list[int], found: NodeAllocation) -> Status:
@@ -563,11 +543,6 @@ class DynamicResources(Plugin):
 
 
 MAX_ALTERNATIVES = 8
-
-
-def is_open(claim: ResourceClaim) -> bool:
-    """Whether the claim still has to be allocated."""
-    return claim.status.allocation is None
 
 
 def delete_special_claim(store: ObjectStore, claim: ResourceClaim) -> ApiError | None:
