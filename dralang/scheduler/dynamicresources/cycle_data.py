@@ -141,7 +141,9 @@ class StateData:
         copy.extended = self.extended
         copy.inventory = self.inventory
         copy.allocated = self.allocated
-        copy.attempt = self.attempt
+        copy.attempts = self.attempts
+        copy.refreshed = self.refreshed
+        copy.specials = self.specials
         copy.nodes = dict(self.nodes)
         copy.unavailable = self.unavailable
         copy.reserved = self.reserved
