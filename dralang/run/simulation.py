@@ -108,8 +108,6 @@ class Simulation:
         self.controllers = tuple(controllers)
         self.cel_forms: dict[tuple[str, str, str], Any] = {}
         """Objects as CEL expectations see them, by kind, UID and version: made when they are first asked for."""
-        self.on_event: Callable[[Simulation], None] | None = None
-        """Called after every single event."""
 
     # The clock.
 
@@ -135,13 +133,7 @@ class Simulation:
         return self._advance(instant) and self._reach(instant)
 
     def _advance(self, last: int) -> bool:
-        events = self.events
-        for _ in range(EVENT_LIMIT):
-            if not events.is_due(last):
-                return True
-            if events.run_next() and self.on_event is not None:
-                self.on_event(self)
-        return False
+        return self.events.run_until(last, EVENT_LIMIT)
 
     def _reach(self, instant: int) -> bool:
         self.events.now = max(self.events.now, instant)
@@ -156,21 +148,25 @@ class Simulation:
         Returns:
             Whether the cluster came to rest; False if it was still busy at the limit, or goes on for ever.
         """
-        for _ in range(RESTLESS_EVENTS + RESTLESS_EVENTS_PER_OBJECT * self.store.object_count):
-            due = self.events.next_time()
-            if self.events.near_count == 0 and (due is None or due > self.events.now):
-                return True
-            if due is None or (limit is not None and due > limit):
-                if limit is not None:
-                    self.events.now = max(self.events.now, limit)
-                return False
-            self.step()
-        return False
+        most = RESTLESS_EVENTS + RESTLESS_EVENTS_PER_OBJECT * self.store.object_count
+        rests = self.events.run_to_rest(limit, most)
+        if not rests and limit is not None:
+            self._reach(limit)
+        return rests
 
     def step(self) -> None:
         """Let the next thing happen; there must be one."""
-        if self.events.run_next() and self.on_event is not None:
-            self.on_event(self)
+        self.events.run_next()
+
+    def look_on(self, observer: "Callable[[Simulation], None]", *, at_rest: bool = False) -> None:
+        """From now on let somebody look after every single event.
+
+        Args:
+            observer: whose look changes nothing.
+            at_rest: only after events that leave nothing near.
+        """
+        self.events.on_event = lambda: observer(self)
+        self.events.watches_all = not at_rest
 
     # What a scenario does.
 

@@ -329,10 +329,9 @@ class SchedulingAlgorithm:
         """Run the filters on a node, first as if the pods nominated to it were there already."""
         if filters is None:
             filters = [plugin for plugin in self._filters if plugin.name not in state.skipped]
-        others = [
-            other
-            for other in self._nominator.pods_for(node.name)
-            if other.priority >= info.priority and other.uid != info.uid
+        nominated = self._nominator.pods_for(node.name)
+        others = nominated and [
+            other for other in nominated if other.priority >= info.priority and other.uid != info.uid
         ]
         if others:
             tried_node, tried_state = node.clone(), state.clone()

@@ -39,13 +39,14 @@ class Status:
         personal: the reasons name the pod or what is its own, so they hold for no other pod.
     """
 
-    __slots__ = ("code", "personal", "plugin", "reasons")
+    __slots__ = ("_by", "code", "personal", "plugin", "reasons")
 
     def __init__(self, code: Code, *reasons: str, plugin: str = "", personal: bool = False) -> None:
         self.code = code
         self.reasons = reasons
         self.plugin = plugin
         self.personal = personal
+        self._by: Status | None = None
 
     def __repr__(self) -> str:
         return f"Status({self.code.name}, {self.message!r}, plugin={self.plugin!r})"
@@ -67,7 +68,13 @@ class Status:
 
     def by(self, plugin: str) -> "Status":
         """The same status as that of a plugin."""
-        return Status(self.code, *self.reasons, plugin=plugin, personal=self.personal)
+        if self.plugin == plugin:
+            return self
+        known = self._by
+        if known is None or known.plugin != plugin:
+            # Most are constants of one plugin.
+            known = self._by = Status(self.code, *self.reasons, plugin=plugin, personal=self.personal)
+        return known
 
 
 SUCCESS = Status(Code.SUCCESS)

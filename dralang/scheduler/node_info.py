@@ -21,21 +21,25 @@ class PodInfo:
         requests: what it takes of its node.
         scored_requests: the same as scoring sees it: (cpu, memory) with assumed defaults.
         ports: host ports as (address, protocol, port).
+        uid: its UID.
+        priority: its priority, 0 if it has none.
         has_affinity: whether it has terms about other pods.
         claims: namespace and name of the claims that its entries stand for, as far as they are known.
         kind: a number that pods share in which the filters see no difference but for claims and requests; the cycle
             sets it.
     """
 
-    __slots__ = ("claims", "has_affinity", "kind", "pod", "ports", "requests", "scored_requests")
+    __slots__ = ("claims", "has_affinity", "kind", "pod", "ports", "priority", "requests", "scored_requests", "uid")
 
     def __init__(self, pod: Pod) -> None:
         self.pod = pod
+        self.uid = pod.metadata.uid
         self.read()
 
     def read(self) -> None:
         """Compute everything from the pod."""
         pod = self.pod
+        self.priority = pod.spec.priority or 0
         self.kind: int | None = None
         self.claims = known_claims(pod)
         devices = device_amounts(pod)
@@ -50,16 +54,6 @@ class PodInfo:
         self.has_affinity = affinity is not None and (
             affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None
         )
-
-    @property
-    def uid(self) -> str:
-        """The UID of the pod."""
-        return self.pod.metadata.uid
-
-    @property
-    def priority(self) -> int:
-        """The priority of the pod, 0 if it has none."""
-        return self.pod.spec.priority or 0
 
     def updated(self, pod: Pod) -> "PodInfo":
         """The info for a newer version of the pod."""

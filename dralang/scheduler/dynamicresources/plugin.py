@@ -321,10 +321,10 @@ class DynamicResources(Plugin):
         """Results that are chosen already, as far as they are possible here; None if there is a choice."""
         first = state.first_pass.read(STATE) if state.first_pass is not None else None
         results, final = self._holder.results_for(data, first, info, node)
-        claims = [data.claims[index] for index in data.to_ask() if data.claims[index] is not data.special_claim]
-        if special is not None:
-            claims.append(special if units is None else units.claim)
         if results is not None:
+            claims = [data.claims[index] for index in data.to_ask() if data.claims[index] is not data.special_claim]
+            if special is not None:
+                claims.append(special if units is None else units.claim)
             checked = results if units is None else [*results[:-1], units.by_unit(results[-1])]
             if self._holder.is_feasible(data, claims, node, checked):
                 return tuple(results)
@@ -419,16 +419,20 @@ class DynamicResources(Plugin):
     def _unavailable(self, data: StateData, node: NodeInfo) -> list[int] | Status:
         """The allocated claims that cannot be used on the node, by index."""
         try:
-            return [i for i, claim in enumerate(data.claims) if not self._is_usable(data, i, claim, node)]
+            return [
+                index
+                for index, claim in enumerate(data.claims)
+                # One that is to be allocated always can.
+                if (claim.status.allocation is not None or index in data.shared)
+                and not self._is_usable(data, index, claim, node)
+            ]
         except NodeSelectorError as error:
             # A status that no server would have stored; the scheduler cannot read it either.
             return Status(Code.ERROR, str(error))
 
     def _is_usable(self, data: StateData, index: int, claim: ResourceClaim, node: NodeInfo) -> bool:
-        """Whether an allocated claim can be used on the node; one that is to be allocated always can."""
+        """Whether an allocated claim can be used on the node."""
         allocation = claim.status.allocation
-        if allocation is None and index not in data.shared:
-            return True
         selector = data.selectors.get(index)
         if selector is not None and not selector_matches(selector, node.api):
             return False
