@@ -336,7 +336,12 @@ class _Template:
                 return
 
     def draw(self, chooser: Chooser) -> Drawn:
-        """Fill the holes."""
+        """Fill the holes, and tell the story."""
+        filled = self.fill(chooser)
+        return filled if filled.diagnostics else self.tell(filled)
+
+    def fill(self, chooser: Chooser) -> Drawn:
+        """Fill the holes; there is a tree, but no scenario yet."""
         node = self.node
         try:
             filled = self._filled(chooser)
@@ -345,19 +350,25 @@ class _Template:
         body = n.Body(node.body.span, filled.statements)
         tree = n.Scenario(node.span, node.title, node.tags, node.xfail, None, body)
         log = DiagnosticLog()
+        variants = self._variants(filled.compared, self._headers(filled.statements), log)
+        return Drawn(None, tree, tuple([item for item in log.sorted() if item.severity == "error"]), variants)
+
+    def tell(self, filled: Drawn) -> Drawn:
+        """The story of a tree without holes."""
+        tree, log = filled.tree, DiagnosticLog()
+        assert isinstance(tree, n.Scenario)
         analysis = self.analysis.again(log)
         # Time order is not text order: what speaks of a pod may come before the pod.
-        analysis.foreseen = created_pods(body)
+        analysis.foreseen = created_pods(tree.body)
         elaborator = analysis.elaborate(tree, {})
         # A story that is drawn may have a setting of its own.
-        own = self._headers(filled.statements)
+        own = self._headers(tree.body.statements)
         settings = self._settings((own,), log) if self.groups and own != self._headers() else self.settings
         scenario = analysis.assemble(tree, self.title, settings, elaborator)
-        variants = self._variants(filled.compared, own, log)
         if log.has_errors:
             errors = [item for item in log.sorted() if item.severity == "error"]
             return Drawn(None, tree, tuple(errors), ())
-        return Drawn(replace(scenario, fuzz=True), tree, (), variants)
+        return Drawn(replace(scenario, fuzz=True), tree, (), filled.variants)
 
     def _filled(self, chooser: Chooser) -> Filled:
         source = self.node.source

@@ -103,7 +103,8 @@ def _priority_class(name: str, store: Reader) -> PriorityClass | ApiError | None
 
 
 def _limits_without_requests(container: Container) -> bool:
-    return any(name not in container.resources.requests for name in container.resources.limits)
+    resources = container.resources
+    return bool(resources.limits) and not resources.limits.keys() <= resources.requests.keys()
 
 
 def _default_requests(container: Container) -> Container:

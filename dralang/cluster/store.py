@@ -19,7 +19,7 @@ from dralang.api.gated_status import gated_claim_status
 from dralang.api.meta import ObjectMeta
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod, PodCondition
-from dralang.api.resourceclaim import ResourceClaim, ResourceClaimTemplate
+from dralang.api.resourceclaim import ResourceClaim, ResourceClaimStatus, ResourceClaimTemplate
 from dralang.api.resourceslice import ResourceSlice
 from dralang.api.workloads import PodGroup, Workload
 from dralang.cluster.admission import (
@@ -43,6 +43,9 @@ Verb: TypeAlias = Literal["create", "update", "delete", "bind"]
 NAMESPACED: frozenset[type] = frozenset(
     {Pod, ResourceClaim, ResourceClaimTemplate, PodGroup, Workload, PodDisruptionBudget}
 )
+
+
+_NO_STATUS = ResourceClaimStatus()
 
 
 class WatchEvent(NamedTuple):
@@ -96,6 +99,8 @@ class ObjectStore:
         self._created = 0
         self._suffixes: dict[str, int] = {}
         self._failures: dict[tuple[Verb, str, str, str], int] = {}
+        self._complete: dict[int, Any] = {}
+        """Specs of claims and templates that have all defaults, by identity; kept alive for that."""
         self.on_write: Callable[[type[Any], Any, Any], None] | None = None
         """Called at once with every write: kind, old, new. For those who judge a run; they must not write."""
 
@@ -103,12 +108,13 @@ class ObjectStore:
 
     def get(self, kind: type[T], namespace: str, name: str) -> T | None:
         """The stored object, or None."""
-        found: T | None = self._kind(kind).get((namespace, name))
-        return found
+        stored = self._objects.get(kind)
+        return None if stored is None else stored.get((namespace, name))
 
     def objects(self, kind: type[T]) -> list[T]:
         """All objects of a kind, in the order of their creation."""
-        return list(self._kind(kind).values())
+        stored = self._objects.get(kind)
+        return [] if stored is None else list(stored.values())
 
     def dependents(self, uid: str) -> list[tuple[type[Any], str, str]]:
         """Kind, namespace and name of the objects that name this UID as an owner, in the order of their creation."""
@@ -160,10 +166,12 @@ class ObjectStore:
             return
         event = WatchEvent(kind, old, new)
         events = self.events
-        now = events.now
+        now, delays = events.now, events.delays
         for each in subscriptions:
+            due = now + delays.get(each.component, 0)
             # INVARIANT: a watcher sees the writes in their order, even after its lag became smaller.
-            due = max(each.last_due, now + events.lag(each.component))
+            if due < each.last_due:
+                due = each.last_due
             if due == now and each.wants is not None and not each.wants(event):
                 continue  # what comes later keeps the cluster busy until then, even if it changes nothing
             each.last_due = due
@@ -232,10 +240,21 @@ class ObjectStore:
         if kind is DeviceTaintRule:
             return admit_rule(old, new, format_time(self.events.now))
         if kind is ResourceClaim or kind is ResourceClaimTemplate:
-            filled = with_defaults(new, format_time(self.events.now))
-            # Claims of one template share their spec: what asks for the same is recognised by identity.
-            return replace(filled, spec=new.spec) if filled.spec == new.spec else filled
+            return self._with_defaults(new)
         return admit_node(new) if kind is Node and old is None else new
+
+    def _with_defaults(self, new: Any) -> Any:
+        """A claim or template with its defaults; claims of one template share their spec, so most are known."""
+        if id(new.spec) in self._complete and getattr(new, "status", _NO_STATUS).allocation is None:
+            return new
+        filled = with_defaults(new, format_time(self.events.now))
+        if filled.spec == new.spec:
+            # What asks for the same is recognised by identity.
+            filled = replace(filled, spec=new.spec)
+        spec = filled.spec if type(new) is ResourceClaim else filled.spec.spec
+        for complete in (spec, filled.spec):
+            self._complete[id(complete)] = complete
+        return filled
 
     def _generated_name(self, kind: type[Any], namespace: str, base: str) -> str:
         taken = self._kind(kind)

@@ -225,8 +225,12 @@ class ResourceClaimController(Controller[Item]):
     def sync(self, item: Item) -> None:
         """Work on one pod or claim; what the API server refuses is tried again later and later."""
         kind, namespace, name = item
-        sync = {"pod": self._sync_pod, "claim": self._sync_claim, "group": self._sync_group}[kind]
-        problem = sync(namespace, name)
+        if kind == "pod":
+            problem = self._sync_pod(namespace, name)
+        elif kind == "claim":
+            problem = self._sync_claim(namespace, name)
+        else:
+            problem = self._sync_group(namespace, name)
         if not problem:
             self._retries.pop(item, None)
             return

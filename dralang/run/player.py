@@ -167,8 +167,7 @@ class _Player:
         self.simulation.journal.entries.clear()
         self.watch.begin()
         if self.watched:
-            self.simulation.on_event = self._look_at_properties
-            self._look_at_properties(self.simulation)
+            self._look_on()
         if refused:
             self.stopped = True
 
@@ -350,7 +349,11 @@ class _Player:
 
     def _watch(self, step: s.Watch) -> None:
         self.watched.append(_watched(Property(step.keyword, step.proposition, step.span)))
-        self.simulation.on_event = self._look_at_properties
+        self._look_on()
+
+    def _look_on(self) -> None:
+        at_rest = all(watched.at_rest for watched in self.watched)
+        self.simulation.look_on(self._look_at_properties, at_rest=at_rest)
         self._look_at_properties(self.simulation)
 
     def _look_at_properties(self, simulation: Simulation) -> None:

@@ -29,6 +29,7 @@ from dralang.controllers.podgroup_protection import PodGroupProtectionController
 from dralang.controllers.pool_status import PoolStatusController
 from dralang.controllers.resourceclaim import ResourceClaimController
 from dralang.features import FeatureGates
+from dralang.readings import faults_of, readings_of
 from dralang.scheduler.dynamicresources.inventories import Inventories
 from dralang.scheduler.scheduler import Scheduler
 from dralang.scheduler.settings import DEFAULT_SETTINGS, SchedulerSettings
@@ -48,7 +49,7 @@ class Environment:
     Args:
         features: the gates of all components.
         expressions: compiles and evaluates device expressions.
-        quirks: faults of the version to switch on or off.
+        quirks: faults of the version, and readings of KEPs, to switch on or off.
         settings: of the scheduler.
     """
 
@@ -61,7 +62,9 @@ class Environment:
     ) -> None:
         self.features = features
         self.settings = settings
-        self.profile: AllocatorProfile = allocator_profile(features.version, _allocator_gates(features), quirks)
+        self.readings = readings_of(quirks or {})
+        faults = faults_of(quirks or {})
+        self.profile: AllocatorProfile = allocator_profile(features.version, _allocator_gates(features), faults)
         self.inventories = Inventories(self.profile, expressions)
 
 
@@ -85,7 +88,9 @@ class Simulation:
         self.kubelet = Kubelet(self.store, manual=manual_kubelet, waits_for_claims=waits_for_claims)
         self.claim_controller = ResourceClaimController(self.store, features)
         self.garbage_collector = GarbageCollector(self.store, (Pod, PodGroup))
-        self.scheduler = Scheduler(self.store, features, environment.inventories, environment.settings)
+        self.scheduler = Scheduler(
+            self.store, features, environment.inventories, environment.settings, environment.readings
+        )
         controllers: list[Controller[Any]] = [
             self.garbage_collector,
             self.claim_controller,
@@ -103,8 +108,6 @@ class Simulation:
         self.controllers = tuple(controllers)
         self.cel_forms: dict[tuple[str, str, str], Any] = {}
         """Objects as CEL expectations see them, by kind, UID and version: made when they are first asked for."""
-        self.on_event: Callable[[Simulation], None] | None = None
-        """Called after every single event."""
 
     # The clock.
 
@@ -130,13 +133,7 @@ class Simulation:
         return self._advance(instant) and self._reach(instant)
 
     def _advance(self, last: int) -> bool:
-        events = self.events
-        for _ in range(EVENT_LIMIT):
-            if not events.is_due(last):
-                return True
-            if events.run_next() and self.on_event is not None:
-                self.on_event(self)
-        return False
+        return self.events.run_until(last, EVENT_LIMIT)
 
     def _reach(self, instant: int) -> bool:
         self.events.now = max(self.events.now, instant)
@@ -151,21 +148,25 @@ class Simulation:
         Returns:
             Whether the cluster came to rest; False if it was still busy at the limit, or goes on for ever.
         """
-        for _ in range(RESTLESS_EVENTS + RESTLESS_EVENTS_PER_OBJECT * self.store.object_count):
-            due = self.events.next_time()
-            if self.events.near_count == 0 and (due is None or due > self.events.now):
-                return True
-            if due is None or (limit is not None and due > limit):
-                if limit is not None:
-                    self.events.now = max(self.events.now, limit)
-                return False
-            self.step()
-        return False
+        most = RESTLESS_EVENTS + RESTLESS_EVENTS_PER_OBJECT * self.store.object_count
+        rests = self.events.run_to_rest(limit, most)
+        if not rests and limit is not None:
+            self._reach(limit)
+        return rests
 
     def step(self) -> None:
         """Let the next thing happen; there must be one."""
-        if self.events.run_next() and self.on_event is not None:
-            self.on_event(self)
+        self.events.run_next()
+
+    def look_on(self, observer: "Callable[[Simulation], None]", *, at_rest: bool = False) -> None:
+        """From now on let somebody look after every single event.
+
+        Args:
+            observer: whose look changes nothing.
+            at_rest: only after events that leave nothing near.
+        """
+        self.events.on_event = lambda: observer(self)
+        self.events.watches_all = not at_rest
 
     # What a scenario does.
 

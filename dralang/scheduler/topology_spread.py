@@ -85,7 +85,8 @@ _NOT_SCORED = -1
 
 def hard_constraints(pod: Pod) -> tuple[TopologySpreadConstraint, ...]:
     """The constraints that must hold."""
-    return tuple(each for each in pod.spec.topology_spread_constraints if each.when_unsatisfiable == "DoNotSchedule")
+    constraints = pod.spec.topology_spread_constraints
+    return constraints and tuple([each for each in constraints if each.when_unsatisfiable == "DoNotSchedule"])
 
 
 def soft_constraints(pod: Pod) -> tuple[TopologySpreadConstraint, ...]:

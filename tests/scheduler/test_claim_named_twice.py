@@ -68,7 +68,7 @@ def test_up_to_1_35_the_devices_of_the_first_mention_are_free_until_they_are_wri
 def test_a_cluster_that_never_comes_to_rest_is_given_up_soon():
     simulation = _cluster("1.37")
     events = []
-    simulation.on_event = lambda _: events.append(1)
+    simulation.look_on(lambda _: events.append(1))
     simulation.create(_forgetful())
     assert not simulation.settle()
     assert 10_000 < len(events) < 20_000

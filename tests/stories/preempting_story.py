@@ -52,7 +52,7 @@ class Story:
         assert self.simulation.load(self.world.objects) == []
         assert self.simulation.settle()
         self.watch.begin()
-        self.simulation.on_event = self._look
+        self.simulation.look_on(self._look)
         self._pods = self._others = 0
 
     def tell(self) -> None:

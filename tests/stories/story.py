@@ -83,7 +83,7 @@ class Story:
         self.restarts: Counter[str] = Counter()
         self.watchers: list[Callable[[Simulation], None]] = []
         """Called after every event."""
-        self.simulation.on_event = self._after_event
+        self.simulation.look_on(self._after_event)
         self._steps = self._possible_steps()
 
     def _components(self) -> list[str]:

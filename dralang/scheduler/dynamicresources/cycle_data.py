@@ -134,11 +134,21 @@ class StateData:
         """A copy on which other pods can be tried; the same object where they would change nothing."""
         if self.effects is None:
             return self
-        copy = StateData()
-        for name in self.__slots__:
-            setattr(copy, name, getattr(self, name))
+        copy = StateData(self.effects.clone())
+        copy.claims = self.claims
+        copy.special = self.special
+        copy.selectors = self.selectors
+        copy.extended = self.extended
+        copy.inventory = self.inventory
+        copy.allocated = self.allocated
+        copy.attempts = self.attempts
+        copy.refreshed = self.refreshed
+        copy.specials = self.specials
         copy.nodes = dict(self.nodes)
-        copy.effects = self.effects.clone()
+        copy.unavailable = self.unavailable
+        copy.reserved = self.reserved
+        copy.shared = self.shared
+        copy.preempted = self.preempted
         return copy
 
     def change(self, manager: "StateReader", allocated: AllocatedState) -> None:
