@@ -61,7 +61,7 @@ class Blind:
     def __init__(self, *_, **__):
         self.violations = []
 
-    begin = look_at_rest = look_back = slowed_down = add = lambda *_: None
+    begin = look_at_rest = look_after_restart = look_back = slowed_down = add = lambda *_: None
 
 
 FORGOTTEN = {
