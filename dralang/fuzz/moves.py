@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from dralang.api.device import DeviceTaint
 from dralang.api.kinds import KIND_OF_TYPE, KINDS
 from dralang.api.nodes import Node
+from dralang.api.pods import TERMINAL
 from dralang.diagnostics.source import SourceFile, Span
 from dralang.run import view
 from dralang.run.actions import ChangeStep
@@ -35,7 +36,6 @@ COMPONENTS: Final = (
 )
 """Components that may fail, stop and be slow."""
 _EFFECTS: Final = ("NoSchedule", "NoExecute", "None")
-_ENDED: Final = ("Succeeded", "Failed")
 _LONGEST_DELAY: Final = 3
 _FURTHER: Final = 4
 """How many pods beyond those that the fuzz drew."""
@@ -92,7 +92,7 @@ class Moves:
         elif self.models and self.further < _FURTHER:
             makers.append(self._another)
         there = [pod for pod in self.simulation.pods() if not view.is_terminating(pod)]
-        alive = [pod for pod in there if pod.status.phase not in _ENDED]
+        alive = [pod for pod in there if pod.status.phase not in TERMINAL]
         waiting = [pod for pod in alive if not pod.spec.node_name]
         makers += self._each("delete", there)
         makers += self._each("finish", [pod for pod in alive if pod.status.phase == "Running"])

@@ -241,7 +241,7 @@ class _Player:
             if settled:
                 self._look_at_rest()
             elif limit is None and self.simulation.events.next_time() is not None:
-                self.watch.add("every-story-ends", "the cluster never comes to rest")
+                self.watch.look_at_unrest()
         return settled
 
     def _look_at_rest(self) -> None:

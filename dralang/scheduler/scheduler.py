@@ -12,13 +12,12 @@ from dralang.api.deviceclass import DeviceClass
 from dralang.api.devicetaintrule import DeviceTaintRule
 from dralang.api.namespaces import Namespace
 from dralang.api.nodes import Node
-from dralang.api.pods import Pod, PodCondition
+from dralang.api.pods import TERMINAL, Pod
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.api.resourceslice import ResourceSlice
 from dralang.api.workloads import PodGroup
 from dralang.cluster.clock import Phase
-from dralang.cluster.journal import JournalEntry
-from dralang.cluster.store import ObjectStore, WatchEvent, with_condition
+from dralang.cluster.store import ObjectStore, WatchEvent
 from dralang.features import FeatureGates
 from dralang.readings import STATUS_NOMINATES
 from dralang.scheduler.binding import Binder, Binding
@@ -33,13 +32,12 @@ from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
 from dralang.scheduler.nominator import PodNominator
 from dralang.scheduler.pod_group_cycle import PodGroupCycle
 from dralang.scheduler.pod_groups import GangScheduling, PodGroups, QueuedGroup, group_key
+from dralang.scheduler.pod_status import PodReports, is_assigned, is_queued
 from dralang.scheduler.preemption import DefaultPreemption
 from dralang.scheduler.profile import Parts, plugins_of
 from dralang.scheduler.queue import QueuedEntity, QueuedPod, QueueSettings, SchedulingQueue
 from dralang.scheduler.settings import DEFAULT_SETTINGS, SchedulerSettings
 from dralang.scheduler.verdicts import VerdictCache
-
-TERMINAL = ("Succeeded", "Failed")
 
 
 class Scheduler:
@@ -60,6 +58,7 @@ class Scheduler:
         self.features = features
         self.settings = settings
         self.readings = readings
+        self._reports = PodReports(store, self.name)
         self._inventories = inventories
         self.on_taken: Callable[[Pod, CycleState, str], None] | None = None
         """Told of every pod that has got a node and its devices, before anything is written."""
@@ -280,11 +279,11 @@ class Scheduler:
             old = None
         if self.groups.enabled:
             self._observe_member(old, new)
-        was = _is_assigned(old)
-        is_ = _is_assigned(new)
+        was = is_assigned(old)
+        is_ = is_assigned(new)
         if is_ or was:
             self._on_assigned(old if was else None, new if is_ else None)
-        if _is_queued(old, self.settings.name) or _is_queued(new, self.settings.name):
+        if is_queued(old, self.settings.name) or is_queued(new, self.settings.name):
             self._on_unassigned(old, new)
 
     def _observe_member(self, old: Pod | None, new: Pod | None) -> None:
@@ -318,7 +317,7 @@ class Scheduler:
 
     def _on_unassigned(self, old: Pod | None, new: Pod | None) -> None:
         ours = self.settings.name
-        if not _is_queued(new, ours):
+        if not is_queued(new, ours):
             assert old is not None
             self._leaves_queue(old, new)
             return
@@ -539,10 +538,9 @@ class Scheduler:
         self.cache.remove_pod(queued.info.uid)
 
     def _bound(self, binding: Binding) -> None:
-        queued = binding.queued
-        meta = queued.pod.metadata
-        self._drop_from_queue(queued.pod)
-        self._record(meta.namespace, meta.name, "Scheduled", f"assigned to {binding.node}", binding.node)
+        pod = binding.queued.pod
+        self._drop_from_queue(pod)
+        self._reports.record(pod, "Scheduled", f"assigned to {binding.node}", binding.node)
 
     def _binding_failed(self, binding: Binding, message: str) -> None:
         queued = binding.queued
@@ -585,31 +583,4 @@ class Scheduler:
             self.nominator.add(queued.info, nominated)
         elif nominated is not None:
             self.nominator.delete(meta.uid)
-        self._record(meta.namespace, meta.name, "FailedScheduling", message)
-        condition = PodCondition(type="PodScheduled", status="False", reason=reason, message=message)
-        changes: dict[str, object] = {}
-        if condition not in current.status.conditions:
-            changes["conditions"] = with_condition(current.status.conditions, condition)
-        if nominated is not None and nominated != current.status.nominated_node_name:
-            changes["nominated_node_name"] = nominated
-        if changes:
-            self.store.patch_status(Pod, meta.namespace, meta.name, **changes)
-
-    def _record(self, namespace: str, name: str, reason: str, message: str, *related: str) -> None:
-        entry = JournalEntry(self.events.now, self.name, "Pod", namespace, name, reason, message, related)
-        self.store.journal.record(entry)
-
-
-def _is_assigned(pod: Pod | None) -> bool:
-    """Whether the pod takes room on a node."""
-    return pod is not None and bool(pod.spec.node_name) and pod.status.phase not in TERMINAL
-
-
-def _is_queued(pod: Pod | None, scheduler_name: str) -> bool:
-    """Whether the pod is for this scheduler to place."""
-    return (
-        pod is not None
-        and not pod.spec.node_name
-        and pod.status.phase not in TERMINAL
-        and pod.spec.scheduler_name == scheduler_name
-    )
+        self._reports.waits(current, reason, message, nominated)

@@ -275,6 +275,11 @@ class Watch:
         for check in self.at_rest:
             self._take(check, check(self.simulation, self.world))
 
+    def look_at_unrest(self) -> None:
+        """The cluster never comes to rest."""
+        if not self.world.has_claims_named_twice("claim-named-twice-counts-twice"):
+            self.add("every-story-ends", "the cluster never comes to rest")
+
     def look_after_restart(self) -> None:
         """The story is over: let the scheduler start again, and look whether that changes anything."""
         simulation = self.simulation

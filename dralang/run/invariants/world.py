@@ -18,6 +18,7 @@ from dralang.api.pods import Pod
 from dralang.api.resourceclaim import DeviceSubRequest, ExactDeviceRequest, ResourceClaim
 from dralang.api.resourceslice import Device, DeviceAttribute, ResourceSlice
 from dralang.cluster.clock import EventQueue
+from dralang.cluster.podclaims import used_claim_names
 from dralang.cluster.store import ObjectStore
 from dralang.run.simulation import Environment
 from dralang.run.waiting import Waiting
@@ -169,6 +170,13 @@ class World:
             if not result.admin_access:
                 held = self.holders.setdefault((result.driver, result.pool, result.device), {})
                 held[uid] = (*held.get(uid, ()), result)
+
+    def has_claims_named_twice(self, quirk: str) -> bool:
+        """Whether a fault is modelled that befalls pods which name a claim twice, and there is one."""
+        if not self.profile.has(quirk):
+            return False
+        named = [list(used_claim_names(pod)) for pod in self.store.objects(Pod)]
+        return any(len(names) > len(set(names)) for names in named)
 
     # ---- looking back -----------------------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from dralang.cluster.store import ObjectStore
 from dralang.features import FeatureGates
 from dralang.readings import IMPLICIT_NAMES_PLAIN, TRACKED_CLAIMS_CLOSED, UNITS_SHARE
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind
+from dralang.scheduler.dynamicresources.binding import drop_reservation
 from dralang.scheduler.dynamicresources.binding_conditions import is_timed_out, readiness
 from dralang.scheduler.dynamicresources.claims import claim_change_helps, claim_entries, pod_claims
 from dralang.scheduler.dynamicresources.cycle_data import STATE, Effects, NodeAllocation, StateData
@@ -576,7 +577,7 @@ class DynamicResources(Plugin):
             if self.manager.settle(claim.metadata.uid, info.uid):
                 self.manager.restore(claim.metadata.namespace, claim.metadata.name)
             if claim.status.allocation is not None and is_reserved_for(info.pod, claim):
-                self._drop_reservation(claim, info.uid, deallocates=self.preempts and data.preempted)
+                drop_reservation(self._store, claim, info.uid, deallocates=self.preempts and data.preempted)
         special = data.special_claim
         if special is not None:
             self.manager.settle(special_claim(info.pod).metadata.uid)
@@ -587,18 +588,6 @@ class DynamicResources(Plugin):
         if self.footprint_on(state, node):
             meta = info.pod.metadata
             self._store.patch_status(Pod, meta.namespace, meta.name, node_allocatable_resource_claim_statuses=())
-
-    def _drop_reservation(self, claim: ResourceClaim, uid: str, *, deallocates: bool) -> None:
-        """Give back a reservation; after a preemption nobody else would free the claim."""
-        meta = claim.metadata
-        current = self._store.get(ResourceClaim, meta.namespace, meta.name)
-        if current is None or current.metadata.uid != meta.uid:
-            return
-        remaining = tuple(each for each in current.status.reserved_for if each.uid != uid)
-        changes: dict[str, object] = {"reserved_for": remaining}
-        if deallocates and not remaining:
-            changes |= {"allocation": None, "devices": ()}
-        self._store.patch_status(ResourceClaim, meta.namespace, meta.name, **changes)
 
 
 def is_open(claim: ResourceClaim) -> bool:
