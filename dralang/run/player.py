@@ -227,7 +227,8 @@ class _Player:
             return
         if not self.simulation.advance_before(target):
             if self.thorough:
-                self.watch.add("every-story-ends", f"there is ever more to do before {format_duration(target)}")
+                self.watch.look_at_unrest()
+                self.stopped = True
                 return
             actual = f"too much happens before: it is {format_duration(self.simulation.now)}"
             before = len(self.simulation.trace)

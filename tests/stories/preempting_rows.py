@@ -434,9 +434,12 @@ class Rows:
         return result
 
     def _capacity_freed(self, original: Any, scheduler: Any, info: Any, old: Any, new: Any) -> Any:
-        waiting = set(scheduler.queue._unschedulable)
+        def waiting() -> set[str]:
+            return {each.uid for each in scheduler.queue._unschedulable.everybody()}
+
+        before = waiting()
         original(scheduler, info, old, new)
-        self._count("P31 a synthetic event wakes a pod", when=bool(waiting - set(scheduler.queue._unschedulable)))
+        self._count("P31 a synthetic event wakes a pod", when=bool(before - waiting()))
 
     def _restart(self, original: Any, scheduler: Any) -> Any:
         nominations = self._nominations
