@@ -63,6 +63,8 @@ _PREEMPTION = "dralang/scheduler/preemption.py"
 _EXTENDED = "dralang/scheduler/dynamicresources/extended_resources.py"
 _DATA = "dralang/scheduler/dynamicresources/cycle_data.py"
 _VERIFY = "dralang/allocator/verify.py"
+_NOMINATIONS = "dralang/scheduler/dynamicresources/nominations.py"
+_UNITS = "dralang/scheduler/dynamicresources/units.py"
 
 MUTANTS = (
     Mutant(
@@ -97,38 +99,38 @@ MUTANTS = (
         "a member of a PodGroup frees nothing",
         ("P9",),
         _SIMULATE,
-        "if in_group(victim) or self._has_extended_resources(victim):",
+        "if in_group(victim) or (not self._frees_named and self._has_extended_resources(victim)):",
         "if self._has_extended_resources(victim):",
     ),
     Mutant(
         "a preemptor with extended resources frees nothing",
         ("P10",),
         _PLUGIN,
-        "hopeful = refused is _CANNOT_ALLOCATE and self.preempts and special is None",
-        "hopeful = refused is _CANNOT_ALLOCATE and self.preempts",
+        "hopeful = refused is CANNOT_ALLOCATE and self.preempts and special is None",
+        "hopeful = refused is CANNOT_ALLOCATE and self.preempts",
         ((_SIMULATE, "return not data.special and not in_group", "return not in_group"),),
     ),
     Mutant(
         "one user that is put back holds a shared claim again",
         ("P11",),
         _SIMULATE,
-        "            if allocation is not None:\n                data.change(self._manager, self._manager.plus",
-        "            if allocation is not None and len(claim.status.reserved_for) < 2:\n"
-        "                data.change(self._manager, self._manager.plus",
+        "            data.change(self._manager, self._manager.plus(data.allocated, claim, allocation))\n",
+        "            if len(claim.status.reserved_for) < 2:\n"
+        "                data.change(self._manager, self._manager.plus(data.allocated, claim, allocation))\n",
     ),
     Mutant(
         "users that are terminating do not count",
         ("P12",),
         _HOLDING,
-        "self._simulator.is_releasable(victim, claim, allocation, gone | going)",
+        "self._simulator.is_releasable(victim, claim, allocation, gone | self._simulator.going(claim))",
         "self._simulator.is_releasable(victim, claim, allocation, gone)",
     ),
     Mutant(
         "clones keep their own state",
         ("P27",),
         _DATA,
-        "        copy.effects = self.effects.clone()\n",
-        "",
+        "copy = StateData(self.effects.clone())",
+        "copy = StateData(self.effects)",
     ),
     Mutant(
         "a nomination holds the preemptor's devices",
@@ -149,15 +151,15 @@ MUTANTS = (
         "nominated pods count for pods of the same priority",
         ("P19", "P25"),
         _CYCLE,
-        "            if other.priority >= info.priority and other.uid != info.uid\n",
-        "            if other.priority > info.priority and other.uid != info.uid\n",
+        "if other.priority >= info.priority and other.uid != info.uid\n",
+        "if other.priority > info.priority and other.uid != info.uid\n",
     ),
     Mutant(
         "nominated pods do not count for more important pods",
         ("P20",),
         _CYCLE,
-        "            if other.priority >= info.priority and other.uid != info.uid\n",
-        "            if other.uid != info.uid\n",
+        "if other.priority >= info.priority and other.uid != info.uid\n",
+        "if other.uid != info.uid\n",
     ),
     Mutant(
         "there is a second pass",
@@ -180,8 +182,8 @@ MUTANTS = (
         "the second pass checks the result of the first",
         ("P22",),
         _PLUGIN,
-        "if results is not None and self._holder.is_feasible(data, claims, node, results):",
-        "if results is not None:",
+        "if self._holder.is_feasible(data, claims, node, checked):",
+        "if True:",
     ),
     Mutant(
         "the recorded results are used first",
@@ -194,15 +196,15 @@ MUTANTS = (
         "recorded results that are impossible are given up",
         ("P30",),
         _PLUGIN,
-        "        if final:\n            return _CANNOT_ALLOCATE",
-        "        if final or results is not None:\n            return _CANNOT_ALLOCATE",
+        "        if final:\n            return CANNOT_ALLOCATE",
+        "        if final or results is not None:\n            return CANNOT_ALLOCATE",
     ),
     Mutant(
         "victims' claims defer the next preemption",
         ("P16",),
         _HOLDING,
-        'return STILL_RECLAIMED if self._manager.nominations.victims_on(node) else ""',
-        'return ""',
+        '        return STILL_RECLAIMED if nominations.victims_on(node) else ""',
+        '        return ""',
     ),
     Mutant(
         "terminating pods defer the next preemption",
@@ -215,8 +217,8 @@ MUTANTS = (
         "after t3 a pod may preempt again",
         ("P36", "P20"),
         _PREEMPTION,
-        "return self._scheduler.algorithm.obstacle_to_preemption(info, nominated)",
-        "return self._scheduler.algorithm.obstacle_to_preemption(info, nominated) or 'not again'",
+        "return self._scheduler.algorithm.obstacle_to_preemption(info, nominated)\n",
+        "return self._scheduler.algorithm.obstacle_to_preemption(info, nominated) or 'not again'\n",
     ),
     Mutant(
         "victims' claims are waited for by node, although their preemptor is gone",
@@ -229,8 +231,8 @@ MUTANTS = (
         "a failed deletion ends the wait",
         ("P35",),
         _HOLDING,
-        '        if cause == "failed":\n            nominations.forget_victims(info.uid, node)\n',
-        "",
+        '        if cause == "failed":\n            nominations.forget_victims(',
+        '        if cause == "never":\n            nominations.forget_victims(',
     ),
     Mutant(
         "a failed deletion ends the nomination",
@@ -275,6 +277,13 @@ MUTANTS = (
         "        if False:\n",
     ),
     Mutant(
+        "and also one whose binding fails before it is told",
+        ("P47",),
+        _PREEMPTION,
+        "                self._scheduler.binder.foretell(binding)\n",
+        "                pass\n",
+    ),
+    Mutant(
         "a share that is held is a share, not a device",
         ("P41", "P28"),
         _VERIFY,
@@ -285,8 +294,8 @@ MUTANTS = (
         "a refusal by the second pass can be helped by preemption",
         ("P18", "P25"),
         _PLUGIN,
-        "return _CANNOT_ALLOCATE if data.special else _CANNOT_ALLOCATE_NOW",
-        "return _CANNOT_ALLOCATE",
+        "return CANNOT_ALLOCATE if data.special else _CANNOT_ALLOCATE_NOW",
+        "return CANNOT_ALLOCATE",
     ),
     Mutant(
         "the least important pods are the victims",
@@ -320,8 +329,8 @@ MUTANTS = (
         "KEP-6406: without the gate the field is dropped",
         ("validation-without-the-gate.dra",),
         "dralang/api/gated.py",
-        'if not gates.enabled("DRAExtendedResourceCapacity") and before',
-        "if False and before",
+        '_field("DRAExtendedResourceCapacity", "extended_resource_capacity_requests"),',
+        "",
     ),
     Mutant(
         "KEP-6406: each container has requests of its own",
@@ -329,6 +338,90 @@ MUTANTS = (
         _EXTENDED,
         '    name = f"container-{index}-request-{sorted(requested).index(resource)}"\n',
         '    wanted = min(wanted, 1)\n    name = f"container-{index}-request-{sorted(requested).index(resource)}"\n',
+    ),
+    Mutant(
+        "read so: a node that cannot be used defers",
+        ("other-readings.dra",),
+        _PREEMPTION,
+        "defers = UNUSABLE_NODE_DEFERS in self._scheduler.readings",
+        "defers = False",
+    ),
+    Mutant(
+        "read so: a dry run ignores users that are terminating",
+        ("other-readings.dra",),
+        _SIMULATE,
+        "self._ignores_terminating = TERMINATING_USERS_RELEASE in readings",
+        "self._ignores_terminating = False",
+    ),
+    Mutant(
+        "read so: a claim that is waited for takes no users",
+        ("other-readings.dra",),
+        _PLUGIN,
+        "self._closes_claims = self.preempts and TRACKED_CLAIMS_CLOSED in readings",
+        "self._closes_claims = False",
+    ),
+    Mutant(
+        "read so: except more important ones",
+        ("other-readings.dra",),
+        _NOMINATIONS,
+        "return all(self._by_pod[pod].priority < priority for",
+        "return all(self._by_pod[pod].priority < 0 for",
+    ),
+    Mutant(
+        "read so: no claim wakes the preemptor",
+        ("other-readings.dra",),
+        _HOLDING,
+        "if HINT_WITHHOLDS_ALL in self._readings:",
+        "if False:",
+    ),
+    Mutant(
+        "read so: claims of victims that did go stay tracked",
+        ("other-readings.dra",),
+        _HOLDING,
+        "self._leaving(node) if FAILURE_KEEPS_GONE in self._readings else ()",
+        "()",
+    ),
+    Mutant(
+        "read so: only the claims of its own victims defer a pod",
+        ("other-readings.dra",),
+        _HOLDING,
+        "if OWN_VICTIMS_DEFER in self._readings:",
+        "if False:",
+    ),
+    Mutant(
+        "read so: a victim with extended resources frees its other claims",
+        ("other-readings.dra",),
+        _SIMULATE,
+        "self._frees_named = OTHER_CLAIMS_RELEASED in readings",
+        "self._frees_named = False",
+    ),
+    Mutant(
+        "read so: the status says who is nominated",
+        ("other-readings.dra",),
+        _CYCLE,
+        "if not self._nominating or self._nominates_by_status:",
+        "if not self._nominating:",
+    ),
+    Mutant(
+        "KEP-6406, read so: units may share a device",
+        ("other-readings.dra",),
+        _PLUGIN,
+        "self._units_share = UNITS_SHARE in readings",
+        "self._units_share = False",
+    ),
+    Mutant(
+        "KEP-6406, read so: units are results of one request",
+        ("other-readings.dra",),
+        _UNITS,
+        "results = tuple(replace(each, request=names.get(each.request, each.request)) for",
+        "results = tuple(each for",
+    ),
+    Mutant(
+        "KEP-6406, read so: implicit names request no capacity",
+        ("other-readings.dra",),
+        _PLUGIN,
+        "implicit_plain=IMPLICIT_NAMES_PLAIN in readings",
+        "implicit_plain=False",
     ),
 )
 

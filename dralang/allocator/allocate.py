@@ -29,9 +29,15 @@ def share_id(number: int) -> str:
 
 
 class Attempt:
-    """The claims of one pod, to be allocated together on some node."""
+    """The claims of one pod, to be allocated together on some node.
 
-    __slots__ = ("_budget", "_claims", "_inventory", "_key", "_plans", "_state")
+    Attributes:
+        inventory: slices and classes.
+        state: what is in use.
+        claims: those that are to be allocated.
+    """
+
+    __slots__ = ("_budget", "_key", "_plans", "claims", "inventory", "state")
 
     def __init__(
         self,
@@ -48,12 +54,12 @@ class Attempt:
             claims: those that have no allocation yet, in the order of the pod.
             budget: steps of the search on one node before it gives up.
         """
-        self._inventory = inventory
-        self._state = state
-        self._claims = tuple(claims)
+        self.inventory = inventory
+        self.state = state
+        self.claims = tuple(claims)
         self._plans: tuple[ClaimPlan, ...] | None = None
         self._budget = budget
-        numbers = tuple([signature_number(inventory, claim) for claim in self._claims])
+        numbers = tuple([signature_number(inventory, claim) for claim in self.claims])
         self._key: object = None if None in numbers else (budget, numbers)
 
     def on(self, node: Node, first_share: int = 1) -> Outcome:
@@ -63,14 +69,14 @@ class Attempt:
             node: the node.
             first_share: number of the first share, see ``share_id``.
         """
-        view = self._inventory.view(node)
+        view = self.inventory.view(node)
         if view.error is not None:
             return FatalError(f"gather pool information: {view.error.message}")
         if self._key is None:
             return self._search(node, view, first_share)
         # The answer depends on the claims' specifications, the pools that the node sees, what is in use in them, and
         # what the node declares; attempts that agree in all of them need not search again.
-        pool = self._state.pool
+        pool = self.state.pool
         used = tuple([pool(each.id).content for each in view.pools])
         key = (self._key, node.status.declared_features, used)
         known = view.memo.get(key)
@@ -85,13 +91,13 @@ class Attempt:
         return outcome
 
     def _search(self, node: Node, view: NodeView, first_share: int) -> Outcome:
-        profile = self._inventory.profile
+        profile = self.inventory.profile
         plans = self._plans
         if plans is None:
-            plans = self._plans = plan_claims(self._claims, self._inventory)
+            plans = self._plans = plan_claims(self.claims, self.inventory)
         try:
-            steps = bind(plans, view, profile, self._state)
-            state = AttemptState(self._inventory, self._state, node, plans)
+            steps = bind(plans, view, profile, self.state)
+            state = AttemptState(self.inventory, self.state, node, plans)
             search = Search(steps, state, self._budget)
             if search.run():
                 return self._allocated(search, plans, node, first_share)
@@ -119,7 +125,7 @@ class Attempt:
         for plan, picks in zip(claims, search.picks(), strict=True):
             end = start + len(plan.requests)
             plans = [slot.plan for slot in chosen[start:end]]
-            results.append(build_result(plan, plans, picks, node, self._inventory.profile, next_share))
+            results.append(build_result(plan, plans, picks, node, self.inventory.profile, next_share))
             start = end
         return Allocated(tuple(results), shares=number - first_share)
 

@@ -46,6 +46,17 @@ def selector_matches(selector: NodeSelector, node: Node) -> bool:
     return matches_node(selector, node)
 
 
+def only_name(selector: NodeSelector) -> str | None:
+    """The name of the one node that a selector is for, as allocations of local devices have it; None for others."""
+    terms = selector.node_selector_terms
+    if len(terms) != 1 or terms[0].match_expressions or len(terms[0].match_fields) != 1:
+        return None
+    field = terms[0].match_fields[0]
+    if field.key != "metadata.name" or field.operator != "In" or len(field.values) != 1:
+        return None
+    return field.values[0]
+
+
 def _check_label_requirement(requirement: NodeSelectorRequirement) -> None:
     bounds = _COUNTS.get(requirement.operator)
     if bounds is None:

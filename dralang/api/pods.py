@@ -4,7 +4,7 @@ Field names and types are those of the Kubernetes API; see ``base`` for the mark
 """
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Final
 
 from msgspec import field
 
@@ -37,6 +37,9 @@ from dralang.api.enums import (
 from dralang.api.meta import ObjectMeta
 from dralang.api.volumes import LocalObjectReference, Volume
 from dralang.values.quantity import Quantity
+
+TERMINAL: Final = ("Succeeded", "Failed")
+"""The phases of pods that have ended."""
 
 
 class Sysctl(ApiType, frozen=True):

@@ -3,12 +3,15 @@
 Source: k8s.io/dynamic-resource-allocation cel/compile.go (DeviceMatches, getAttributeValue, parseQualifiedName).
 """
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeVar
 
 from dralang.api.resourceslice import Device, DeviceAttribute
 from dralang.cel.environment import Environment
 from dralang.cel.values import CelError, DomainMap, Value, semver_of
+
+Entry = TypeVar("Entry")
 
 _MAX_TEXT: Final = 64
 _MAX_LIST: Final = 64
@@ -44,6 +47,7 @@ def attribute_value(attribute: DeviceAttribute, *, lists: bool = True) -> Value:
     raise ValueError("unsupported attribute value")
 
 
+@lru_cache(1024)
 def _version(text: str) -> Value:
     try:
         return semver_of(text)
@@ -134,9 +138,37 @@ def _nested(flat: Mapping[str, Value]) -> dict[str, Value]:
     }
 
 
-def _qualified(name: str, driver: str) -> tuple[str, str]:
+class _Names(NamedTuple):
+    """The keys of an attribute or capacity, and whether its name is longer than the API allows."""
+
+    identifier: str
+    attribute: str
+    attributes: str
+    capacity: str
+    capacities: str
+    large: bool
+
+
+@lru_cache(4096)
+def _names(name: str, driver: str) -> _Names:
+    """What follows from a name; devices by the thousand have the same ones."""
     domain, slash, identifier = name.partition("/")
-    return (domain, identifier) if slash else (driver, name)
+    if not slash:
+        domain, identifier = driver, name
+    large = len(domain) > _MAX_NAME or len(identifier) > _MAX_ID
+    attribute, capacity = attribute_key(domain, identifier), capacity_key(domain, identifier)
+    return _Names(identifier, attribute, f"A:{domain}", capacity, f"C:{domain}", large)
+
+
+def _bare_first(entries: Mapping[str, Entry]) -> Iterable[tuple[str, Entry]]:
+    """The entries in their order, but names without a domain first.
+
+    So the qualified name wins over the same name without domain, wherever they stand.
+    """
+    qualified = ["/" in name for name in entries]
+    if all(qualified) or not any(qualified):
+        return entries.items()
+    return sorted(entries.items(), key=lambda item: "/" in item[0])
 
 
 def _is_large(value: Value) -> bool:
@@ -164,25 +196,24 @@ def prepare(driver: str, device: Device, *, lists: bool = True, lazy: bool = Fal
     flat: dict[str, Value] = {}
     problem = ""
     large = len(driver) > _MAX_NAME
-    # The qualified name wins over the same name without domain, whatever the order in which they stand.
-    for name, attribute in sorted(device.attributes.items(), key=lambda item: "/" in item[0]):
-        domain, identifier = _qualified(name, driver)
+    for name, attribute in _bare_first(device.attributes):
+        known = _names(name, driver)
         try:
             value = attribute_value(attribute, lists=lists)
         except ValueError as error:
             if not lazy:
                 problem = problem or f"attribute {name}: {error}"
                 continue
-            text = f"attribute {identifier}: value is invalid or its type is not supported by this version"
+            text = f"attribute {known.identifier}: value is invalid or its type is not supported by this version"
             value, large = CelError(text), True
-        large = large or _is_large(value) or len(domain) > _MAX_NAME or len(identifier) > _MAX_ID
-        flat[attribute_key(domain, identifier)] = value
-        flat[f"A:{domain}"] = True
-    for name, capacity in sorted(device.capacity.items(), key=lambda item: "/" in item[0]):
-        domain, identifier = _qualified(name, driver)
-        large = large or len(domain) > _MAX_NAME or len(identifier) > _MAX_ID
-        flat[capacity_key(domain, identifier)] = capacity.value
-        flat[f"C:{domain}"] = True
+        large = large or known.large or _is_large(value)
+        flat[known.attribute] = value
+        flat[known.attributes] = True
+    for name, capacity in _bare_first(device.capacity):
+        known = _names(name, driver)
+        large = large or known.large
+        flat[known.capacity] = capacity.value
+        flat[known.capacities] = True
     flat["driver"] = driver
     flat["multi"] = bool(device.allow_multiple_allocations)
     large = large or max(len(device.attributes), len(device.capacity)) > _MAX_ENTRIES

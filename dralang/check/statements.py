@@ -41,6 +41,8 @@ COMPONENTS: Final = (
     "pod-garbage-collector",
     "pool-status-controller",
 )
+SEARCH: Final = "allocation"
+"""No component: the scheduler's search for devices, which can only be slow."""
 _ACTION_KINDS: Final = {
     "delete": KIND_ORDER,
     "finish": ("Pod",),
@@ -412,7 +414,13 @@ class Elaborator:
         milliseconds = self.duration(node.duration, bindings) if isinstance(node, n.Delay) else 0
         if component is None or milliseconds is None:
             return
-        if component not in COMPONENTS:
+        if component == SEARCH and not isinstance(node, n.Delay):
+            way_out = "write `delay allocation by 15s`"
+            self.log.add(
+                problems.wrong_value("the search for devices can only be delayed", node.component.span, way_out)
+            )
+            return
+        if component not in COMPONENTS and component != SEARCH:
             way_out = f"there are {', '.join(f'`{name}`' for name in COMPONENTS)}"
             self.log.add(problems.undefined("component", component, node.component.span, COMPONENTS, way_out=way_out))
             return

@@ -12,11 +12,14 @@ from dralang.cli import exits
 from dralang.cli.arguments import Arguments, UsageError
 from dralang.cli.config import Config, load
 from dralang.cli.console import Console
+from dralang.cli.fuzz_oracles import admitted, counted, how_of, store_case
 from dralang.cli.project import analyzer, fault_text, find_specs, refuse, wanted_expression
 from dralang.diagnostics.render import clean, render_text
 from dralang.fuzz.campaign import Campaign, Outcome, Plan, Target
 from dralang.fuzz.engine import EngineError
+from dralang.fuzz.example import Example
 from dralang.fuzz.memory import Memory
+from dralang.fuzz.real_allocator import UnavailableError
 from dralang.fuzz.regression import Written, store, write_down
 from dralang.scenario.model import Scenario
 from dralang.testing.lastfailed import FOLDER
@@ -32,9 +35,13 @@ _EVERY: Final = 0.2
 def run(arguments: Arguments, console: Console) -> int:
     """Run the command."""
     config = load(arguments, console)
-    plan = _plan(arguments, config)
-    collection = _collect(arguments, config, console)
     look = Look(console.has_color(config.color), console.width)
+    try:
+        plan = _plan(arguments, config, console)
+    except UnavailableError as error:
+        console.err(render_text([error.diagnostic], color=look.color, width=look.width))
+        return exits.UNUSABLE
+    collection = _collect(arguments, config, console)
     broken = [file for file in collection.files if file.is_broken]
     for file in broken:
         errors = [item for item in file.diagnostics if item.severity == "error"]
@@ -45,15 +52,20 @@ def run(arguments: Arguments, console: Console) -> int:
         for scenario in file.scenarios
         if scenario.template is not None
     ]
+    targets, refused = admitted(targets, plan.how)
+    if refused:
+        console.err(render_text(refused, color=look.color, width=look.width))
+    if not targets and refused:
+        return exits.UNUSABLE
     if not targets:
         console.err("note: there is no `fuzz` in these files\n")
         return exits.UNUSABLE if broken else exits.NOTHING
     report = _Report(console, look, config, plan)
     code = report.run(targets)
-    return exits.UNUSABLE if broken and code == exits.OK else code
+    return exits.UNUSABLE if (broken or refused) and code == exits.OK else code
 
 
-def _plan(arguments: Arguments, config: Config) -> Plan:
+def _plan(arguments: Arguments, config: Config, console: Console) -> Plan:
     seconds: float | None = None
     text = arguments.text("--time")
     if text is not None:
@@ -65,14 +77,17 @@ def _plan(arguments: Arguments, config: Config) -> Plan:
     if most is None and seconds is None:
         most = 1_000
     settings = analyzer(config)
+    workers = arguments.number("--workers", minimum=1) or 1
+    how = how_of(arguments, config.root.resolve() / FOLDER, console)
     return Plan(
         config.seed,
         most,
         seconds,
-        arguments.number("--workers", minimum=1) or 1,
+        workers,
         _scheduler(arguments),
         settings.overrides,
         settings.defaults,
+        how,
     )
 
 
@@ -130,7 +145,8 @@ class _Report:
             raise UsageError(error.message, error.help) from None
         self._clear()
         for outcome in campaign.outcomes:
-            self._outcome(outcome)
+            self._outcome(outcome, campaign)
+        campaign.explorer.close()
         wrong = memory.save()
         if wrong:
             self.console.err(f"note: {wrong}\n")
@@ -168,7 +184,7 @@ class _Report:
 
     # ---- the end ----------------------------------------------------------------------------------------------------
 
-    def _outcome(self, outcome: Outcome) -> None:
+    def _outcome(self, outcome: Outcome, campaign: Campaign) -> None:
         scenario = outcome.target.scenario
         word = self.look.paint("red", "FOUND") if outcome.failed else self.look.paint("green", "ok")
         counts = f"{outcome.examples:,} examples, {_states(outcome):,} states"
@@ -180,9 +196,9 @@ class _Report:
         if outcome.discarded and not outcome.examples:
             self.console.out(f"   nothing could be played: {clean(outcome.why_discarded)}\n")
         if outcome.failed:
-            self._finding(outcome)
+            self._finding(outcome, campaign)
 
-    def _finding(self, outcome: Outcome) -> None:
+    def _finding(self, outcome: Outcome, campaign: Campaign) -> None:
         scenario = outcome.target.scenario
         out = self.console.out
         example = outcome.example
@@ -194,7 +210,7 @@ class _Report:
         if example is None or outcome.fault:
             out(f"again: {self._again(scenario)}\n\n")
             return
-        written = self._write(outcome)
+        written = self._write(outcome, campaign)
         out(f"\n  {self.look.paint('cyan', 'the story, as small as it still fails')}:\n")
         out("".join(f"    {clean(line)}\n" for line in written.lines))
         folder = self.config.root.joinpath(*REGRESSIONS)
@@ -203,12 +219,25 @@ class _Report:
             out(f"\nwritten: {clean(_shown(stored))}; `dralang test {shlex.quote(clean(_shown(stored)))}` replays it\n")
         else:
             out("\na plain scenario cannot show this\n")
+            self._store_case(example, written)
         out(f"again: {self._again(scenario)}\n\n")
 
-    def _again(self, scenario: Scenario) -> str:
-        return f"dralang fuzz {shlex.quote(clean(scenario.node_id))} --seed {self.plan.seed}"
+    def _store_case(self, example: Example, written: Written) -> None:
+        try:
+            stored = store_case(example, self.config.root.joinpath(*REGRESSIONS), written.name)
+        except OSError as error:
+            self.console.err(f"error: cannot write the question: {(error.strerror or '').lower()}\n")
+            return
+        if stored is not None:
+            shown = clean(_shown(stored))
+            self.console.out(f"written: {shown}; `dralang conform {shlex.quote(shown)}` asks it again\n")
 
-    def _write(self, outcome: Outcome) -> Written:
+    def _again(self, scenario: Scenario) -> str:
+        how = self.plan.how
+        options = "".join([" --stateful" * how.stateful, *[f" --against {name}" for name in how.against]])
+        return f"dralang fuzz {shlex.quote(clean(scenario.node_id))} --seed {self.plan.seed}{options}"
+
+    def _write(self, outcome: Outcome, campaign: Campaign) -> Written:
         target, example = outcome.target, outcome.example
         assert example is not None
         own = Analyzer(self.plan.overrides, self.plan.defaults)
@@ -220,7 +249,16 @@ class _Report:
             f"Found by `dralang fuzz`, seed {self.plan.seed}, in {clean(target.scenario.file)}.\n{clean(what)[:110]}"
         )
         folder = self.config.root.joinpath(*REGRESSIONS)
-        return write_down(target.scenario, analysis.tree, target.path, folder, example, remark=remark, analyzer=own)
+        return write_down(
+            target.scenario,
+            analysis.tree,
+            target.path,
+            folder,
+            example,
+            remark=remark,
+            analyzer=own,
+            oracles=campaign.explorer.oracles,
+        )
 
     def _end(self, campaign: Campaign) -> None:
         outcomes = campaign.outcomes
@@ -230,6 +268,8 @@ class _Report:
             if names:
                 text = ", ".join(names)
                 self.console.out("\n".join(self.look.wrapped(clean(text), f"reached {title}: ", "  ")) + "\n")
+        for line in counted(outcomes):
+            self.console.out(f"compared {line}\n")
         if campaign.interrupted:
             self.console.out(f"{self.look.rule('interrupted', '!', 'red')}\n")
         found = sum(outcome.failed for outcome in outcomes)

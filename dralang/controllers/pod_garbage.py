@@ -4,7 +4,7 @@ Source: kubernetes pkg/controller/podgc/gc_controller.go (gcOrphaned).
 """
 
 from dralang.api.nodes import Node
-from dralang.api.pods import Pod, PodCondition
+from dralang.api.pods import TERMINAL, Pod, PodCondition
 from dralang.cluster.errors import ApiError
 from dralang.cluster.store import ObjectStore, WatchEvent, with_condition
 from dralang.controllers.controller import Controller
@@ -52,7 +52,7 @@ class PodGarbageCollector(Controller[str]):
             if pod.spec.node_name != item:
                 continue
             namespace, name = pod.metadata.namespace, pod.metadata.name
-            if pod.status.phase not in ("Succeeded", "Failed"):
+            if pod.status.phase not in TERMINAL:
                 condition = PodCondition(
                     type="DisruptionTarget",
                     status="True",

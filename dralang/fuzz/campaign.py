@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from dralang.fuzz.engine import Engine, EngineError, HandleT, Order, packed
 from dralang.fuzz.example import Example
 from dralang.fuzz.explore import Chunk, Explorer, seed_of
+from dralang.fuzz.how import How
 from dralang.fuzz.memory import Memory
 from dralang.run.workshop import Workshop
 from dralang.scenario.model import Scenario, Settings
@@ -41,6 +42,7 @@ class Plan(Struct, frozen=True):
         scheduler: the address of a Dask scheduler, whose workers are used instead; empty for none.
         overrides: settings over what files say.
         defaults: settings where files say nothing.
+        how: how stories are drawn and judged.
     """
 
     seed: int = 0
@@ -50,6 +52,7 @@ class Plan(Struct, frozen=True):
     scheduler: str = ""
     overrides: Settings | None = None
     defaults: Settings | None = None
+    how: How = How()
 
 
 class Outcome(Struct):
@@ -68,6 +71,7 @@ class Outcome(Struct):
         remembered: it had failed in an earlier run.
         last: the last chunk that counts.
         program: the fuzz as workers get it.
+        counts: what was compared with oracles.
     """
 
     target: Target
@@ -82,6 +86,7 @@ class Outcome(Struct):
     remembered: bool = False
     last: int = -1
     program: bytes = b""
+    counts: dict[str, int] = field(default_factory=dict)
 
     @property
     def failed(self) -> bool:
@@ -112,7 +117,7 @@ class Campaign:
         self.memory = memory
         self.outcomes = [Outcome(target) for target in targets]
         self.deadline = None if plan.seconds is None else time.time() + plan.seconds
-        self.explorer = Explorer(Workshop(), self._has_time)
+        self.explorer = Explorer(Workshop(), self._has_time, plan.how)
         self.interrupted = False
         self.broken: EngineError | None = None
 
@@ -138,6 +143,7 @@ class Campaign:
                 engine.close()
         for outcome in self.outcomes:
             self._played_again(outcome)
+        self.explorer.close()
 
     def _engine(self) -> Engine[Any] | None:
         plan = self.plan
@@ -161,7 +167,8 @@ class Campaign:
             return
         for outcome in self.outcomes:
             scenario = outcome.target.scenario
-            for choices in self.memory.failing(scenario.node_id):
+            key = self.plan.how.key(scenario.node_id)
+            for choices in self.memory.failing(key):
                 example = self.explorer.replay(scenario, choices)
                 fault = example if isinstance(example, str) else ""
                 signature = f"fault {fault.partition(': ')[0]}" if isinstance(example, str) else example.signature
@@ -170,14 +177,14 @@ class Campaign:
                     outcome.remembered = True
                     self.listener.progressed(self.outcomes, outcome)
                     break
-                self.memory.forget(scenario.node_id, choices)
+                self.memory.forget(key, choices)
 
     def _played_again(self, outcome: Outcome) -> None:
         """The smallest failing example, here: a worker sends only its choices."""
         if outcome.choices is None:
             return
         if self.memory is not None:
-            self.memory.keep(outcome.target.scenario.node_id, outcome.choices)
+            self.memory.keep(self.plan.how.key(outcome.target.scenario.node_id), outcome.choices)
         example = self.explorer.replay(outcome.target.scenario, outcome.choices)
         if isinstance(example, str):
             outcome.fault = example
@@ -210,6 +217,8 @@ class Campaign:
         outcome.why_discarded = outcome.why_discarded or chunk.why_discarded
         outcome.reached |= chunk.reached
         outcome.last = number
+        for name, count in chunk.counts.items():
+            outcome.counts[name] = outcome.counts.get(name, 0) + count
         if chunk.choices is not None:
             outcome.choices, outcome.signature, outcome.fault = chunk.choices, chunk.signature, chunk.fault
         self.listener.progressed(self.outcomes, outcome)
@@ -239,4 +248,4 @@ class Campaign:
         scenario = outcome.target.scenario
         if not outcome.program:
             outcome.program = packed(scenario)
-        return Order(outcome.program, seed_of(self.plan.seed, scenario, number), size, self.deadline)
+        return Order(outcome.program, seed_of(self.plan.seed, scenario, number), size, self.deadline, self.plan.how)

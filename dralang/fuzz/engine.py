@@ -14,6 +14,7 @@ from zlib import compress, decompress
 from msgspec import Struct
 
 from dralang.fuzz.explore import Chunk, Explorer
+from dralang.fuzz.how import How
 from dralang.run.workshop import Workshop
 from dralang.scenario.model import Scenario
 
@@ -26,12 +27,14 @@ class Order(Struct, frozen=True):
         number: the seed of the chunk.
         examples: how many.
         deadline: when to stop, as ``time.time`` counts; None for never.
+        how: how stories are drawn and judged.
     """
 
     program: bytes
     number: int
     examples: int
     deadline: float | None
+    how: How = How()
 
 
 class EngineError(Exception):
@@ -77,7 +80,7 @@ def packed(scenario: Scenario) -> bytes:
 
 def carry_out(order: Order) -> Chunk:
     """Do a chunk in a worker."""
-    explorer, scenario = _unpacked(order.program)
+    explorer, scenario = _unpacked(order.program, order.how)
     deadline = order.deadline
     explorer.keep_going = _until(deadline) if deadline is not None else None
     return explorer.chunk(scenario, order.number, order.examples)
@@ -88,9 +91,9 @@ def _until(deadline: float) -> Callable[[], bool]:
 
 
 @lru_cache(maxsize=64)
-def _unpacked(program: bytes) -> tuple[Explorer, Scenario]:
+def _unpacked(program: bytes, how: How) -> tuple[Explorer, Scenario]:
     scenario: Scenario = pickle.loads(decompress(program))
-    return Explorer(Workshop()), scenario
+    return Explorer(Workshop(), how=how), scenario
 
 
 def lost_worker() -> Chunk:

@@ -7,16 +7,19 @@ from zlib import crc32
 from msgspec import Struct, structs
 
 from dralang.diagnostics.diagnostic import Diagnostic
+from dralang.fuzz.against import Difference, Oracles
 from dralang.fuzz.retold import told_otherwise
+from dralang.fuzz.stateful import draw_stateful
 from dralang.run.invariants.watch import SUMMARIES
 from dralang.run.outcome import Failure, Played, Why
 from dralang.run.player import play
 from dralang.run.workshop import Workshop
-from dralang.scenario.holes import Chooser, Drawn, RecordingChooser
+from dralang.scenario.holes import Chooser, Drawn, RecordingChooser, Template
 from dralang.scenario.model import Scenario, Settings
 
 REPEATED: Final = 8
 """One example in so many is played twice: the same story must take the same course."""
+_AGAIN: Final = "same-input-same-output"
 _NUMBERS: Final = re.compile(r"\d+")
 _REASON: Final = re.compile(r"\d+ ([^.,]+(?:\.[^ ,][^.,]*)*)")
 
@@ -32,6 +35,7 @@ class Example(Struct, frozen=True):
         settings: the settings of ``compare with`` under which something else happened.
         played: how it went; None if what stood in the holes did not go together.
         reached: events and reasons of refusals that occurred, and the state at the end as one entry.
+        difference: the failure is that an oracle says something else.
     """
 
     choices: tuple[int, ...]
@@ -41,6 +45,7 @@ class Example(Struct, frozen=True):
     settings: Settings | None
     played: Played | None
     reached: frozenset[str]
+    difference: Difference | None = None
 
     @property
     def is_discarded(self) -> bool:
@@ -53,28 +58,65 @@ class Example(Struct, frozen=True):
         return self.drawn.diagnostics
 
 
-def play_example(scenario: Scenario, chooser: Chooser, workshop: Workshop) -> Example:
-    """Draw a story of a fuzz and play it."""
+def play_example(
+    scenario: Scenario,
+    chooser: Chooser,
+    workshop: Workshop,
+    oracles: Oracles | None = None,
+    *,
+    stateful: bool = False,
+    wanted: str | None = "",
+) -> Example:
+    """Draw a story of a fuzz and play it.
+
+    Args:
+        scenario: with a ``template``.
+        chooser: fills the holes.
+        workshop: makes the environment.
+        oracles: judge it too.
+        stateful: drawn step by step.
+        wanted: the signature of a failure that is looked for: what costs more plays is done for it, and else by lot;
+            None does all of it.
+    """
     recorder = RecordingChooser(chooser)
     assert scenario.template is not None
-    drawn: Drawn = scenario.template.draw(recorder)
+    template: Template = scenario.template
+    drawn = draw_stateful(template, recorder, workshop) if stateful else template.draw(recorder)
     choices = tuple(recorder.choices)
     if drawn.scenario is None:
         return Example(choices, drawn, None, "", None, None, frozenset())
+    played = play(drawn.scenario, workshop, None if oracles is None else oracles.observe)
+    return judged(choices, drawn, played, workshop, oracles, wanted)
+
+
+def judged(
+    choices: tuple[int, ...],
+    drawn: Drawn,
+    played: Played,
+    workshop: Workshop,
+    oracles: Oracles | None,
+    wanted: str | None,
+) -> Example:
+    """A story that was played, as an example: with the first thing that was not as it should be."""
     story = drawn.scenario
-    played = play(story, workshop)
+    assert story is not None
     failure = played.failures[0] if played.failures else None
     settings: Settings | None = None
     if failure is None and played.verdict == "refused":
         failure = _refused(played)
     if failure is None:
         failure, settings = _compared(story, drawn.variants, played, workshop)
-    if failure is None and crc32(repr(choices).encode()) % REPEATED == 0:
+    twice = wanted is None or _AGAIN in wanted or crc32(repr(choices).encode()) % REPEATED == 0
+    if failure is None and twice:
         failure = _again(story, played, workshop)
     if failure is None:
-        failure = told_otherwise(story, choices, workshop)
+        failure = told_otherwise(story, choices, workshop, wanted)
+    difference: Difference | None = None
+    if failure is None and oracles is not None:
+        difference = oracles.difference(story, played)
+        failure = None if difference is None else difference.failure
     signature = "" if failure is None else f"{failure.kind} {failure.expected}"
-    return Example(choices, drawn, failure, signature, settings, played, reached_by(played))
+    return Example(choices, drawn, failure, signature, settings, played, reached_by(played), difference)
 
 
 def _refused(played: Played) -> Failure:
@@ -119,8 +161,7 @@ def _again(story: Scenario, played: Played, workshop: Workshop) -> Failure | Non
 
 
 def _unlike(story: Scenario, actual: str) -> Failure:
-    name = "same-input-same-output"
-    return Failure(story.span, "invariant", 0, f"{name} (std.invariants): {SUMMARIES[name]}", actual)
+    return Failure(story.span, "invariant", 0, f"{_AGAIN} (std.invariants): {SUMMARIES[_AGAIN]}", actual)
 
 
 def reached_by(played: Played) -> frozenset[str]:

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from hypothesis.errors import Flaky, Unsatisfiable
 from msgspec import Struct
 
+from dralang.fuzz.against import Oracles
 from dralang.fuzz.example import Example, play_example
+from dralang.fuzz.how import How
 from dralang.run.workshop import Workshop
-from dralang.scenario.holes import RecordedChooser
+from dralang.scenario.holes import Chooser, RecordedChooser
 from dralang.scenario.model import Scenario
 
 
@@ -27,6 +29,7 @@ class Chunk(Struct, frozen=True):
         choices: of the smallest example that failed; None if none did.
         signature: of its failure.
         fault: what broke in dralang itself, if that is the failure.
+        counts: what was compared with oracles.
     """
 
     examples: int
@@ -36,6 +39,7 @@ class Chunk(Struct, frozen=True):
     choices: tuple[int, ...] | None = None
     signature: str = ""
     fault: str = ""
+    counts: dict[str, int] = {}
 
 
 class FoundError(Exception):
@@ -75,19 +79,29 @@ class Explorer:
     Args:
         workshop: shared by all examples.
         keep_going: asked before each example; False ends the chunk early.
+        how: how stories are drawn and judged.
     """
 
-    def __init__(self, workshop: Workshop, keep_going: Callable[[], bool] | None = None) -> None:
+    def __init__(
+        self, workshop: Workshop, keep_going: Callable[[], bool] | None = None, how: How | None = None
+    ) -> None:
         self.workshop = workshop
         self.keep_going = keep_going
+        self.how = How() if how is None else how
+        self.oracles = Oracles(self.how) if self.how.against else None
         self._types: dict[str, type[FoundError]] = {}
 
     def replay(self, scenario: Scenario, choices: tuple[int, ...]) -> Example | str:
         """Play a recorded example; the text of a fault if dralang itself breaks."""
         try:
-            return play_example(scenario, RecordedChooser(choices), self.workshop)
+            return self.play(scenario, RecordedChooser(choices), None)
         except Exception as error:  # a fault of dralang is a finding
             return fault_of(error)
+
+    def play(self, scenario: Scenario, chooser: Chooser, wanted: str | None = "") -> Example:
+        """Draw a story and play it; see `play_example`."""
+        stateful = self.how.stateful
+        return play_example(scenario, chooser, self.workshop, self.oracles, stateful=stateful, wanted=wanted)
 
     def chunk(self, scenario: Scenario, number: int, examples: int) -> Chunk:
         """Draw and play so many examples with a seed of their own; a failing one is shrunk."""
@@ -114,6 +128,11 @@ class Explorer:
             # The same choices took another course: found by the comparison of traces, or by luck.
             pass
         return run.result()
+
+    def close(self) -> None:
+        """End what runs outside of this process."""
+        if self.oracles is not None:
+            self.oracles.close()
 
     def found(self, signature: str) -> FoundError:
         """The exception of a signature."""
@@ -146,7 +165,7 @@ class _Run:
         fault = ""
         example: Example | None = None
         try:
-            example = play_example(self.scenario, recorder, self.explorer.workshop)
+            example = self.explorer.play(self.scenario, recorder, self.signature)
         except Exception as error:
             if _is_of_hypothesis(error):
                 raise
@@ -174,6 +193,7 @@ class _Run:
             self.choices,
             self.signature,
             self.fault,
+            {} if self.explorer.oracles is None else self.explorer.oracles.taken_counts(),
         )
 
 

@@ -29,6 +29,7 @@ from dralang.controllers.podgroup_protection import PodGroupProtectionController
 from dralang.controllers.pool_status import PoolStatusController
 from dralang.controllers.resourceclaim import ResourceClaimController
 from dralang.features import FeatureGates
+from dralang.readings import faults_of, readings_of
 from dralang.scheduler.dynamicresources.inventories import Inventories
 from dralang.scheduler.scheduler import Scheduler
 from dralang.scheduler.settings import DEFAULT_SETTINGS, SchedulerSettings
@@ -48,7 +49,7 @@ class Environment:
     Args:
         features: the gates of all components.
         expressions: compiles and evaluates device expressions.
-        quirks: faults of the version to switch on or off.
+        quirks: faults of the version, and readings of KEPs, to switch on or off.
         settings: of the scheduler.
     """
 
@@ -61,7 +62,9 @@ class Environment:
     ) -> None:
         self.features = features
         self.settings = settings
-        self.profile: AllocatorProfile = allocator_profile(features.version, _allocator_gates(features), quirks)
+        self.readings = readings_of(quirks or {})
+        faults = faults_of(quirks or {})
+        self.profile: AllocatorProfile = allocator_profile(features.version, _allocator_gates(features), faults)
         self.inventories = Inventories(self.profile, expressions)
 
 
@@ -85,7 +88,9 @@ class Simulation:
         self.kubelet = Kubelet(self.store, manual=manual_kubelet, waits_for_claims=waits_for_claims)
         self.claim_controller = ResourceClaimController(self.store, features)
         self.garbage_collector = GarbageCollector(self.store, (Pod, PodGroup))
-        self.scheduler = Scheduler(self.store, features, environment.inventories, environment.settings)
+        self.scheduler = Scheduler(
+            self.store, features, environment.inventories, environment.settings, environment.readings
+        )
         controllers: list[Controller[Any]] = [
             self.garbage_collector,
             self.claim_controller,

@@ -4,6 +4,9 @@ It only remembers pure results; two runs in one workshop cannot see each other.
 """
 
 from collections.abc import Callable
+from typing import Literal
+
+from msgspec.structs import replace
 
 from dralang.api.expressions import DeviceExpressions
 from dralang.features import FeatureGates, GateProblem
@@ -19,10 +22,16 @@ class Workshop:
 
     Args:
         expressions: makes what compiles and evaluates the device expressions of a cluster.
+        memory: of the scheduler, see ``SchedulerSettings``.
     """
 
-    def __init__(self, expressions: Callable[[FeatureGates], DeviceExpressions] = expressions_for) -> None:
+    def __init__(
+        self,
+        expressions: Callable[[FeatureGates], DeviceExpressions] = expressions_for,
+        memory: Literal["usual", "eager", "none"] = "usual",
+    ) -> None:
         self._expressions = expressions
+        self._memory = memory
         self._environments: dict[tuple[object, ...], Environment] = {}
 
     def environment(self, settings: Settings) -> Environment | tuple[GateProblem, ...]:
@@ -35,6 +44,7 @@ class Workshop:
             if not isinstance(features, FeatureGates):
                 return features
             scheduler = DEFAULT_SETTINGS if settings.scheduler is None else scheduler_settings(settings.scheduler)
+            scheduler = replace(scheduler, memory=self._memory)
             found = Environment(features, self._expressions(features), dict(settings.quirks), scheduler)
             self._environments[key] = found
         return found

@@ -87,11 +87,16 @@ class Binder:
         self.waiting[binding.queued.info.uid] = binding
         self._store.events.schedule(Phase.BINDING, self._component, self._pre_bind, binding)
 
+    @staticmethod
+    def foretell(binding: Binding) -> None:
+        """A pod that is not bound yet is to be preempted: all is given back, also if its binding fails first."""
+        if binding.data is not None:
+            binding.data.preempted = True
+
     def cancel(self, binding: Binding) -> None:
         """Preempt a pod that is not bound yet: its binding fails at once."""
         binding.preempted = True
-        if binding.data is not None:
-            binding.data.preempted = True
+        self.foretell(binding)
         if binding.timer is not None:
             binding.timer.cancel()
         self._store.events.schedule(Phase.BINDING, self._component, self._poll, binding)

@@ -5,6 +5,7 @@ pkg/scheduler/framework/sorted_nodes.go.
 """
 
 from collections.abc import Hashable, Sequence
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias, cast
 
 from dralang.scheduler.framework import (
@@ -23,6 +24,7 @@ from dralang.scheduler.verdicts import VerdictCache, Verdicts, Walk
 NO_NODES = "no nodes available to schedule pods"
 MIN_FEASIBLE_NODES = 100
 MIN_PERCENTAGE = 5
+MOST_KINDS = 1024
 REMEMBERS_FROM = 24
 """With fewer nodes a walk over all of them costs less than remembering."""
 
@@ -75,6 +77,8 @@ class SchedulingAlgorithm:
         nominator: who is meant for which node.
         verdicts: what was found out before.
         percentage: share of the nodes that must be found to fit, 0 for what the size of the cluster suggests.
+        nominates_by_status: a pod is nominated to the node that its status names.
+        memory: see ``SchedulerSettings``.
     """
 
     def __init__(
@@ -85,9 +89,12 @@ class SchedulingAlgorithm:
         verdicts: VerdictCache,
         *,
         percentage: int = 0,
+        nominates_by_status: bool = False,
+        memory: str = "usual",
     ) -> None:
         self._verdicts = verdicts
-        self.remembers_from = REMEMBERS_FROM
+        self._forgets = memory == "none"
+        self.remembers_from = 1 if memory == "eager" else REMEMBERS_FROM
         """From how many nodes on verdicts are remembered."""
         self._pre_filters = [plugin for plugin in plugins if plugin.has_pre_filter]
         self._filters = [plugin for plugin in plugins if plugin.has_filter]
@@ -98,10 +105,17 @@ class SchedulingAlgorithm:
         self._cache = cache
         self._nominator = nominator
         self._percentage = percentage
+        self._nominates_by_status = nominates_by_status
         self._next_start = 0
+        self._insistent = [plugin for plugin in self._filters if type(plugin).only_node is not Plugin.only_node]
+        self._kinds: dict[Hashable, int] = {}
+        self._next_kind = 0
 
     def schedule(self, state: CycleState, info: PodInfo, *, post_filter: bool = True) -> Answer:
         """Find the best node for a pod; without one, let the plugins try to make room unless told otherwise."""
+        if self._forgets:
+            info.read()
+            self._cache.recount()
         nodes = self._cache.nodes()
         if not nodes:
             return Failed(NO_NODES, rejected=True)
@@ -139,10 +153,10 @@ class SchedulingAlgorithm:
             found = self._search(state, info, [nominated], diagnosis)
             if not isinstance(found, Status) and found:
                 return found
-        if names is None and len(nodes) >= self.remembers_from:
-            remembered = self._remember(state, info, nodes, diagnosis)
-            if remembered is not None:
-                return remembered
+        if names is None and len(nodes) >= self.remembers_from and not self._forgets:
+            answer = self._look_at_only_node(state, info) or self._remember(state, info, nodes, diagnosis)
+            if answer is not None:
+                return answer
         candidates = nodes
         if names is not None:
             candidates = [node for node in nodes if node.name in names]
@@ -210,13 +224,32 @@ class SchedulingAlgorithm:
         diagnosis.rejectors = frozenset(rejectors)
         return feasible
 
+    def _look_at_only_node(self, state: CycleState, info: PodInfo) -> Found | None:
+        """The node that a plugin insists on, if it is the outcome of a search of all nodes.
+
+        It is if it fits, nobody else's verdict could be an error, and the search is not over before all are passed:
+        then it ends where it began.
+        """
+        names = {name for plugin in self._insistent if (name := plugin.only_node(state, info))}
+        if len(names) != 1 or self._nominator.nodes():
+            return None
+        filters = [plugin for plugin in self._filters if plugin.name not in state.skipped]
+        if any(plugin.sign(state, info) is None for plugin in filters if plugin not in self._insistent):
+            return None
+        node = self._cache.node(names.pop())
+        if node is None or not self.filter(state, info, node, filters).is_success:
+            return None
+        return Found(node.name)
+
     def _remember(
         self, state: CycleState, info: PodInfo, nodes: list[NodeInfo], diagnosis: Diagnosis
     ) -> list[NodeInfo] | Status | Found | None:
         """Search with what is known from pods that wanted the same; None if nothing can be known."""
         filters = [plugin for plugin in self._filters if plugin.name not in state.skipped]
-        parts: list[Hashable] = [state.skipped]
+        parts: list[Hashable] = [state.skipped, self._kind(state, info)]
         for plugin in filters:
+            if plugin.signs_pod_alone:
+                continue
             part = plugin.sign(state, info)
             if part is None:
                 return None
@@ -245,8 +278,21 @@ class SchedulingAlgorithm:
         status = self.filter(state, info, nodes[best], filters)
         return Found(nodes[best].name) if status.is_success else status
 
+    def _kind(self, state: CycleState, info: PodInfo) -> int:
+        """The number for what filters that look at the pod alone see of it."""
+        if info.kind is None:
+            sign = tuple([plugin.sign(state, info) for plugin in self._filters if plugin.signs_pod_alone])
+            known = self._kinds.get(sign)
+            if known is None:
+                if len(self._kinds) >= MOST_KINDS:
+                    self._kinds.clear()
+                known = self._kinds[sign] = self._next_kind
+                self._next_kind += 1
+            info.kind = known
+        return info.kind
+
     def _best_remembered(self, state: CycleState, info: PodInfo, verdicts: Verdicts, walked: Walk) -> int:
-        chosen = [verdicts.nodes[position] for position in walked.fitting]
+        chosen = itemgetter(*walked.fitting)(verdicts.nodes)
         local: list[Plugin] = []
         others: list[list[int]] = []
         for plugin in self._scores:
@@ -357,7 +403,9 @@ class SchedulingAlgorithm:
 
         What is held for it lives and dies with the nominator's entry, which is newer than the pod that was heard of.
         """
-        return self._nominator.node_of(info.uid) if self._nominating else info.pod.status.nominated_node_name
+        if not self._nominating or self._nominates_by_status:
+            return info.pod.status.nominated_node_name
+        return self._nominator.node_of(info.uid)
 
     @property
     def knows_nominations(self) -> bool:

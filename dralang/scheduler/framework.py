@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from dralang.api.pods import Pod
-from dralang.scheduler.cluster_event import ClusterEvent
+from dralang.scheduler.cluster_event import ClusterEvent, EventKind
 from dralang.scheduler.node_info import NodeInfo, PodInfo
 
 MAX_NODE_SCORE = 100
@@ -152,9 +152,13 @@ class Plugin:
         name: upstream's name.
         has_filter, has_add_pod, has_score, has_post_filter: which extension points it has; the cycle skips the others.
         weight: of its score.
+        wakes_on: the kinds of event for which `helps` can say yes; it is asked for no others.
+        signs_pod_alone: whether `sign` depends on nothing but the pod's spec, and is never None.
     """
 
     name = ""
+    wakes_on = frozenset(EventKind)
+    signs_pod_alone = False
     weight = 1
     has_pre_filter = False
     has_filter = False
@@ -183,6 +187,10 @@ class Plugin:
     def sign(self, state: CycleState, info: PodInfo) -> Hashable | None:
         """Everything about the pod that Filter and a node-local score look at; None if that cannot be said."""
         return None
+
+    def only_node(self, state: CycleState, info: PodInfo) -> str:
+        """The one node that Filter may let pass, if it rejects all others without a look at them; else empty."""
+        return ""
 
     def pre_enqueue(self, pod: Pod) -> Status:
         """Whether the pod may enter the active queue."""
@@ -282,7 +290,9 @@ class NodeStatuses:
         if self._summary is not None and self._summary[0] == node_count:
             return self._summary[1]
         # Most nodes say the same: what they say is taken apart once.
-        found = self._reasons or Counter([status.reasons for status in self.own.values()])
+        found = self._reasons
+        if found is None:
+            found = Counter([status.reasons for status in self.own.values()]) if self.own else Counter()
         counts: dict[str, int] = {}
         for reasons, times in found.items():
             for reason in reasons:

@@ -25,14 +25,22 @@ class PodInfo:
         priority: its priority, 0 if it has none.
         has_affinity: whether it has terms about other pods.
         claims: namespace and name of the claims that its entries stand for, as far as they are known.
+        kind: a number that pods share in which the filters see no difference but for claims and requests; the cycle
+            sets it.
     """
 
-    __slots__ = ("claims", "has_affinity", "pod", "ports", "priority", "requests", "scored_requests", "uid")
+    __slots__ = ("claims", "has_affinity", "kind", "pod", "ports", "priority", "requests", "scored_requests", "uid")
 
     def __init__(self, pod: Pod) -> None:
         self.pod = pod
         self.uid = pod.metadata.uid
+        self.read()
+
+    def read(self) -> None:
+        """Compute everything from the pod."""
+        pod = self.pod
         self.priority = pod.spec.priority or 0
+        self.kind: int | None = None
         self.claims = known_claims(pod)
         devices = device_amounts(pod)
         self.requests: Amounts = pod_requests(pod, devices)
@@ -167,6 +175,17 @@ class NodeInfo:
         self.scored_cpu += sign * cpu
         self.scored_memory += sign * memory
 
+    def recount(self) -> None:
+        """Compute everything from node and pods."""
+        self.requested = {}
+        self.scored_cpu = self.scored_memory = 0
+        if self.node is not None:
+            self.allocatable = {}
+            self.set_node(self.node)
+        for info in self.pods.values():
+            info.read()
+            self._count(info, 1)
+
     def clone(self) -> "NodeInfo":
         """A copy that can be changed without changing this one."""
         copy = NodeInfo()
@@ -290,6 +309,18 @@ class NodeCache:
         self.with_affinity -= removed is not None and removed.has_affinity
         if info.node is None and not info.pods:
             del self._infos[node]
+
+    def recount(self) -> None:
+        """Compute everything from the nodes and their pods."""
+        self._order = None
+        self._offering = {}
+        self.with_affinity = self.discouraging = self.with_images = 0
+        for info in self._infos.values():
+            info.recount()
+            self.discouraging += _discourages(info.node)
+            self.with_images += _has_images(info.node)
+            self._count_offers(info.node, 1)
+            self.with_affinity += sum(pod.has_affinity for pod in info.pods.values())
 
     def pod(self, uid: str) -> PodInfo | None:
         """A pod that counts on some node."""

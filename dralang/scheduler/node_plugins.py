@@ -44,6 +44,8 @@ class NodeName(Plugin):
     """A pod that names a node runs there only."""
 
     name = "NodeName"
+    signs_pod_alone = True
+    wakes_on = frozenset({EventKind.NODE_ADDED})
     has_filter = True
     has_pre_filter = True
 
@@ -71,6 +73,8 @@ class NodeUnschedulable(Plugin):
     """A cordoned node takes only pods that tolerate it."""
 
     name = "NodeUnschedulable"
+    signs_pod_alone = True
+    wakes_on = frozenset({EventKind.NODE_ADDED, EventKind.NODE_UPDATED, EventKind.TARGET_POD_UPDATED})
     has_filter = True
 
     def sign(self, state: CycleState, info: PodInfo) -> Hashable | None:
@@ -94,6 +98,8 @@ class TaintToleration(Plugin):
     """Taints keep pods away, or make a node less welcome."""
 
     name = "TaintToleration"
+    signs_pod_alone = True
+    wakes_on = frozenset({EventKind.NODE_ADDED, EventKind.NODE_UPDATED, EventKind.TARGET_POD_UPDATED})
     weight = 3
     has_filter = True
     has_score = True
@@ -194,6 +200,8 @@ class NodeAffinity(Plugin):
     """Node selector and node affinity."""
 
     name = "NodeAffinity"
+    signs_pod_alone = True
+    wakes_on = frozenset({EventKind.NODE_ADDED, EventKind.NODE_UPDATED})
     weight = 2
     has_pre_filter = True
     has_filter = True
@@ -260,6 +268,8 @@ class NodePorts(Plugin):
     """A host port is given to one pod of a node."""
 
     name = "NodePorts"
+    signs_pod_alone = True
+    wakes_on = frozenset({EventKind.NODE_ADDED, EventKind.ASSIGNED_POD_DELETED})
     has_pre_filter = True
     has_filter = True
 

@@ -14,6 +14,7 @@ from dralang.cluster.clock import Phase
 from dralang.cluster.journal import JournalEntry
 from dralang.cluster.store import ObjectStore, with_condition
 from dralang.cluster.timestamps import parse_time
+from dralang.readings import UNUSABLE_NODE_DEFERS
 from dralang.scheduler.binding import Binder
 from dralang.scheduler.cycle import SchedulingAlgorithm
 from dralang.scheduler.framework import SUCCESS, Code, CycleState, NodeStatuses, Plugin, Status
@@ -43,6 +44,7 @@ class PreemptionHandle(Protocol):
     queue: SchedulingQueue
     binder: Binder
     on_preempting: Callable[[Pod, str, tuple[Pod, ...]], None] | None
+    readings: frozenset[str]
 
 
 class Candidate(NamedTuple):
@@ -129,9 +131,9 @@ class DefaultPreemption(Plugin):
         if obstacle:
             return Considered(obstacle, (), tried, ())
         nodes = self._scheduler.cache.nodes()
-        helpful: list[NodeInfo] = []
-        if statuses.any_is(Code.UNSCHEDULABLE):
-            helpful = [node for node in nodes if statuses.of(node.name).code is Code.UNSCHEDULABLE]
+        if not statuses.any_is(Code.UNSCHEDULABLE):
+            return Considered("", (), tried, ())
+        helpful = [node for node in nodes if statuses.of(node.name).code is Code.UNSCHEDULABLE]
         candidates, errors = self._candidates(state, info, helpful, tried)
         return Considered("", tuple(candidates), tried, tuple(errors))
 
@@ -156,8 +158,11 @@ class DefaultPreemption(Plugin):
         if info.pod.spec.preemption_policy == "Never":
             return "not eligible due to preemptionPolicy=Never."
         nominated = self._scheduler.algorithm.nominated_node(info)
-        if not nominated or statuses.of(nominated).code is Code.UNRESOLVABLE:
+        if not nominated:
             return ""
+        if statuses.of(nominated).code is Code.UNRESOLVABLE:
+            defers = UNUSABLE_NODE_DEFERS in self._scheduler.readings
+            return self._scheduler.algorithm.obstacle_to_preemption(info, nominated) if defers else ""
         node = self._scheduler.cache.node(nominated)
         if node is not None:
             for other in node.pods.values():
@@ -242,6 +247,10 @@ class DefaultPreemption(Plugin):
         if not leaving:
             return
         self._preempting[info.uid] = None
+        for victim in leaving:
+            binding = self._scheduler.binder.waiting.get(victim.uid)
+            if binding is not None:
+                self._scheduler.binder.foretell(binding)
         events = self._scheduler.store.events
         events.schedule(Phase.BINDING, self._scheduler.name, self._execute, (info, candidate, leaving))
 

@@ -3,7 +3,7 @@
 Source: kubernetes pkg/scheduler/backend/queue (scheduling_queue.go, backoff_queue.go).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -27,11 +27,13 @@ class QueueSettings(NamedTuple):
         initial_backoff: wait after the first failure, in milliseconds.
         max_backoff: longest wait; 0 turns backoff off.
         pop_from_backoff: an idle scheduler takes pods out of backoff early (SchedulerPopFromBackoffQ).
+        passes_over: pods that a change cannot help are known beforehand from their claims.
     """
 
     initial_backoff: int = SECOND
     max_backoff: int = 10 * SECOND
     pop_from_backoff: bool = True
+    passes_over: bool = True
 
 
 class QueuedEntity:
@@ -49,14 +51,18 @@ class QueuedEntity:
         place: where it is.
         changes: how much the cluster had changed when it was tried last.
         woken_by: what brought it back last, for the trace.
+        arrival: its place among those that came into the pool.
+        listed: under which plugins and claims the pool knows it.
     """
 
     __slots__ = (
+        "arrival",
         "attempts",
         "backoff_end",
         "changes",
         "error_count",
         "gated_by",
+        "listed",
         "place",
         "rejectors",
         "sequence",
@@ -81,6 +87,8 @@ class QueuedEntity:
         self.changes = 0
         self.timer: Timer | None = None
         self.woken_by = ""
+        self.arrival = 0
+        self.listed: tuple[frozenset[str], frozenset[tuple[str, str]]] = (frozenset(), frozenset())
 
     @property
     def uid(self) -> str:
@@ -141,6 +149,81 @@ def _claim_of_users(event: ClusterEvent) -> tuple[str, str] | None:
     return meta.namespace, meta.name
 
 
+_ANY_CLAIM = frozenset([("", "")])
+"""What a group is listed under, whose members may use any claim."""
+
+
+class Pool:
+    """The pods that only a change can help, found by what can help them.
+
+    A backlog is thousands of pods, and most changes concern a few of them: so it is indexed by the plugins that
+    rejected a pod and by the claims that it uses. What is found comes in the order in which the pods came.
+    """
+
+    def __init__(self) -> None:
+        self._by_plugin: dict[str, dict[str, QueuedEntity]] = {}
+        self._by_claim: dict[tuple[str, str], dict[str, QueuedEntity]] = {}
+        self._came = 0
+
+    def add(self, queued: QueuedEntity) -> None:
+        """A pod came."""
+        self._came += 1
+        queued.arrival = self._came
+        self._list(queued)
+
+    def remove(self, queued: QueuedEntity) -> None:
+        """A pod left."""
+        uid = queued.uid
+        plugins, claims = queued.listed
+        for plugin in plugins:
+            del self._by_plugin[plugin][uid]
+        for claim in claims:
+            del self._by_claim[claim][uid]
+            if not self._by_claim[claim]:
+                del self._by_claim[claim]
+
+    def changed(self, queued: QueuedEntity) -> None:
+        """Something about a pod changed: its claims, or who rejected it."""
+        if queued.listed != self._wanted(queued):
+            self.remove(queued)
+            self._list(queued)
+
+    @staticmethod
+    def _wanted(queued: QueuedEntity) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
+        return queued.rejectors, queued.info.claims if isinstance(queued, QueuedPod) else _ANY_CLAIM
+
+    def _list(self, queued: QueuedEntity) -> None:
+        queued.listed = self._wanted(queued)
+        uid = queued.uid
+        plugins, claims = queued.listed
+        for plugin in plugins:
+            self._by_plugin.setdefault(plugin, {})[uid] = queued
+        for claim in claims:
+            self._by_claim.setdefault(claim, {})[uid] = queued
+
+    def users(self, claim: tuple[str, str]) -> list[QueuedEntity]:
+        """The pods that use a claim, and all groups."""
+        found: dict[str, QueuedEntity] = {}
+        for each in (claim, *_ANY_CLAIM):
+            found.update(self._by_claim.get(each, {}))
+        return _in_order(found)
+
+    def everybody(self) -> list[QueuedEntity]:
+        """All pods that some plugin rejected."""
+        return self.rejected_by(self._by_plugin)
+
+    def rejected_by(self, plugins: Iterable[str]) -> list[QueuedEntity]:
+        """The pods that one of these plugins rejected."""
+        found: dict[str, QueuedEntity] = {}
+        for plugin in plugins:
+            found.update(self._by_plugin.get(plugin, {}))
+        return _in_order(found)
+
+
+def _in_order(found: dict[str, QueuedEntity]) -> list[QueuedEntity]:
+    return sorted(found.values(), key=lambda queued: queued.arrival) if len(found) > 1 else list(found.values())
+
+
 Gate: TypeAlias = Callable[[QueuedEntity], Status]
 Helps: TypeAlias = Callable[[str, ClusterEvent, QueuedEntity], bool]
 
@@ -155,6 +238,7 @@ class SchedulingQueue:
         gate: runs the PreEnqueue plugins.
         helps: whether an event may help a pod that the named plugin rejected.
         wake: told whenever there is a pod to try.
+        listeners: the plugins that `helps` can say yes for on an event of a kind.
     """
 
     def __init__(
@@ -165,6 +249,7 @@ class SchedulingQueue:
         gate: Gate,
         helps: Helps,
         wake: Callable[[], None],
+        listeners: Callable[[EventKind], Sequence[str]],
     ) -> None:
         self._events = events
         self._component = component
@@ -172,10 +257,11 @@ class SchedulingQueue:
         self._gate = gate
         self._helps = helps
         self._wake = wake
+        self._listeners = listeners
         self._pods: dict[str, QueuedEntity] = {}
         self._active: list[tuple[int, int, int, QueuedEntity]] = []
         self._backoff: list[tuple[int, tuple[int, int, int], QueuedEntity]] = []
-        self._unschedulable: dict[str, QueuedEntity] = {}
+        self._unschedulable = Pool()
         self._failed: dict[str, QueuedEntity] = {}
         self._came = 0
         self.changes = 0
@@ -229,6 +315,7 @@ class SchedulingQueue:
             return
         queued.info = info
         if queued.place == "unschedulable":
+            self._unschedulable.changed(queued)
             self._consider(queued, event)
 
     def delete(self, uid: str) -> QueuedEntity | None:
@@ -316,13 +403,13 @@ class SchedulingQueue:
     def move(self, event: ClusterEvent, admits: Callable[[QueuedEntity], bool] | None = None) -> None:
         """A change happened: try again the pods that it may help."""
         self.changes += 1
-        if not self._unschedulable and not self._failed:
-            return
-        pool = list(self._unschedulable.values())
         claim = _claim_of_users(event)
-        if claim is not None:
-            # A backlog of pods sees the claims of all others come: most of it is passed over here.
-            pool = [each for each in pool if type(each) is not QueuedPod or claim in each.info.claims]
+        if not self._settings.passes_over:
+            pool = self._unschedulable.everybody()
+        elif claim is not None:
+            pool = self._unschedulable.users(claim)
+        else:
+            pool = self._unschedulable.rejected_by(self._listeners(event.kind))
         for queued in pool:
             if admits is None or admits(queued):
                 self._consider(queued, event)
@@ -356,7 +443,7 @@ class SchedulingQueue:
             queued.timer.cancel()
             queued.timer = None
         if queued.place == "unschedulable":
-            del self._unschedulable[queued.uid]
+            self._unschedulable.remove(queued)
         elif queued.place == "error-backoff":
             del self._failed[queued.uid]
 
@@ -367,7 +454,9 @@ class SchedulingQueue:
             return True
         queued.gated_by = status.plugin
         queued.rejectors |= {status.plugin}
-        if queued.place != "unschedulable":
+        if queued.place == "unschedulable":
+            self._unschedulable.changed(queued)
+        else:
             self._to_pool(queued)
         return False
 
@@ -383,7 +472,7 @@ class SchedulingQueue:
     def _to_pool(self, queued: QueuedEntity) -> None:
         self._leave(queued)
         queued.place = "unschedulable"
-        self._unschedulable[queued.uid] = queued
+        self._unschedulable.add(queued)
         due = queued.since + UNSCHEDULABLE_TIMEOUT
         tick = (due // UNSCHEDULABLE_FLUSH + 1) * UNSCHEDULABLE_FLUSH
         queued.timer = self._schedule(tick, self._flush, queued)

@@ -50,6 +50,9 @@ class NodeResourcesFit(Plugin):
     """
 
     name = "NodeResourcesFit"
+    wakes_on = frozenset(
+        {EventKind.NODE_ADDED, EventKind.NODE_UPDATED, EventKind.ASSIGNED_POD_DELETED, EventKind.CLASS_CHANGED}
+    )
     has_pre_filter = True
     has_filter = True
     has_score = True

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
+from typing import Literal
 
 from msgspec import Struct
 
@@ -20,6 +21,8 @@ class SchedulerSettings(Struct, frozen=True, kw_only=True):
         off_at: extension points (`filter`, `score`, ...) at which a plugin is not asked: point and plugin.
         weights: of score plugins, where they differ from the default.
         arguments: of the plugins.
+        memory: how much of what was found out before is used again: as pays off, as much as can be, or nothing. What
+            happens does not depend on it; fuzzes compare.
     """
 
     name: str = "default-scheduler"
@@ -30,6 +33,7 @@ class SchedulerSettings(Struct, frozen=True, kw_only=True):
     off_at: Collection[tuple[str, str]] = ()
     weights: Mapping[str, int] = MappingProxyType({})
     arguments: PluginArguments = PluginArguments()
+    memory: Literal["usual", "eager", "none"] = "usual"
 
 
 DEFAULT_SETTINGS = SchedulerSettings()

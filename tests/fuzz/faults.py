@@ -3,6 +3,7 @@
 ``entry`` is the entry of the log of public bug reports (or the property of it) whose fault this is.
 """
 
+import random
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -31,6 +32,16 @@ class Fault(NamedTuple):
     area: str
     apply: Callable[[Patch], None]
     quirk: str = ""
+
+
+class Dice:
+    """Chooses at random, from a seed."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def integer(self, low, high):
+        return self.random.randint(low, high)
 
 
 class StrictWatch(Watch):

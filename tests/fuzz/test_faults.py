@@ -1,11 +1,10 @@
 """The fuzzer finds faults that are put back on purpose, with no hint; a sample, the table is in docs/fuzzing.md."""
 
-import random
 import re
 from pathlib import Path
 
 import pytest
-from faults import FAULTS
+from faults import FAULTS, Dice
 
 from dralang.allocator.quirks import QUIRKS
 from dralang.check.analysis import Analyzer
@@ -26,16 +25,6 @@ SAMPLE = {
     "any-taint-blocks": "refusals-are-right",
 }
 """Faults that are found soon, and the invariant that finds them."""
-
-
-class Dice:
-    """Chooses at random, from a seed."""
-
-    def __init__(self, seed):
-        self.random = random.Random(seed)
-
-    def integer(self, low, high):
-        return self.random.randint(low, high)
 
 
 def first_failure(fault, limit):

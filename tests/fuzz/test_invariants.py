@@ -275,6 +275,8 @@ BREAKS = {
     "who-waits-has-to": (waits_for_nothing,),
 }
 CASES = [(name, story) for name, stories in BREAKS.items() for story in stories]
+
+
 @pytest.mark.parametrize(("name", "story"), CASES, ids=[story.__name__ for _, story in CASES])
 def test_an_invariant_that_is_broken_is_reported(name, story):
     world = World()

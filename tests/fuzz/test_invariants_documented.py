@@ -2,13 +2,14 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 from dralang.fuzz.retold import ORACLES
 from dralang.run.invariants.watch import INVARIANTS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "fuzzing.md"
-ALL = [*INVARIANTS, *ORACLES]
+ALL: list[Any] = [*INVARIANTS, *ORACLES]
 LIBRARY = ROOT / "stdlib" / "invariants.dra"
 
 

@@ -179,7 +179,7 @@ FALLING = FitScoring(type="RequestedToCapacityRatio", shape=((0, 10), (100, 0)))
 
 
 def fit(scoring):
-    return lambda _: NodeResourcesFit(lambda _name, _node: False, scoring)
+    return lambda _: NodeResourcesFit(lambda _name, _node: False, lambda _name: False, scoring)
 
 
 def test_requested_to_capacity_ratio():
@@ -256,10 +256,10 @@ def test_balance_of_other_resources():
 def test_ignored_resources_are_not_counted():
     wanted = PodInfo(pod("p", requests={"example.com/x": "1", "other.com/y": "1"}))
     empty = NodeInfo(node("n1", pods="10"))
-    plain = NodeResourcesFit(lambda _name, _node: False)
+    plain = NodeResourcesFit(lambda _name, _node: False, lambda _name: False)
     assert plain.filter(CycleState(), wanted, empty).reasons == (
         "Insufficient example.com/x",
         "Insufficient other.com/y",
     )
-    ignoring = NodeResourcesFit(lambda _name, _node: False, ignored=({"example.com/x"}, {"other.com"}))
+    ignoring = NodeResourcesFit(lambda _name, _node: False, lambda _name: False, ignored=({"example.com/x"}, {"other.com"}))
     assert ignoring.filter(CycleState(), wanted, empty).is_success

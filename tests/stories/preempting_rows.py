@@ -494,10 +494,10 @@ class Rows:
         outcome = Attempt(data.inventory, state, asked).on(node.api, self._scheduler.manager.shares + 1)
         return outcome.results if isinstance(outcome, Allocated) else None
 
-    def _given(self, original: Any, plugin: Any, state: Any, data: Any, info: Any, node: Any, special: Any) -> Any:
-        result = original(plugin, state, data, info, node, special)
+    def _given(self, original: Any, plugin: Any, state: Any, data: Any, info: Any, node: Any, *special: Any) -> Any:
+        result = original(plugin, state, data, info, node, *special)
         removed = data.effects is not None and bool(data.effects.removed)
-        if removed or special is not None or data.allocated is None:
+        if removed or special[0] is not None or data.allocated is None:
             return result
         if state.first_pass is not None:
             if isinstance(result, Status):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dralang.allocator.taints import tolerates
 from dralang.api.allocation import DeviceRequestAllocationResult
 from dralang.api.device import DeviceTaint
-from dralang.api.pods import Pod
+from dralang.api.pods import TERMINAL, Pod
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.cluster.podclaims import used_claim_names
 from dralang.cluster.taint_rules import selects
@@ -35,7 +35,7 @@ def tainted_devices_are_left(simulation: Simulation, world: World) -> Iterator[s
         return
     now = simulation.now
     for pod in simulation.pods():
-        ended = pod.status.phase in ("Succeeded", "Failed") or pod.metadata.deletion_timestamp is not None
+        ended = pod.status.phase in TERMINAL or pod.metadata.deletion_timestamp is not None
         if ended or not pod.spec.node_name:
             continue
         for claim in _claims(world, pod):

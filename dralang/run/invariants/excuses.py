@@ -40,7 +40,7 @@ EXCUSES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "selectors-hold": ("all-alternative-continues-as-first", "second-alternative-reuses-verdicts"),
     "constraints-hold": ("list-intersection-not-restored",),
-    "amounts-are-exact": ("capacity-arithmetic-wraps", "negative-capacity-accepted", "negative-request-rounded-up"),
+    "amounts-are-exact": ("capacity-arithmetic-wraps", "negative-capacity-accepted"),
     "first-choice-in-order": _OF_THE_SEARCH,
     "better-alternatives-win": _OF_THE_SEARCH,
     "victims-are-needed": _OF_THE_SEARCH,

@@ -17,9 +17,9 @@ from dralang.api.resourceslice import ResourceSlice
 from dralang.cluster.taint_rules import with_rules
 from dralang.run.invariants.amounts import UnclearError
 from dralang.run.invariants.naive import Choice, Situation, first_solution
+from dralang.run.invariants.rest import why_waiting
 from dralang.run.invariants.world import DeviceId, World
 from dralang.run.simulation import Simulation
-from dralang.run.waiting import waiting
 
 _MOST_NODES: Final = 50
 """Of larger clusters the scheduler does not look at all nodes."""
@@ -49,7 +49,7 @@ def refusals_are_right(simulation: Simulation, world: World) -> Iterator[str]:
     for pod in simulation.pods():
         if pod.spec.node_name or pod.status.phase not in ("", "Pending") or pod.metadata.deletion_timestamp is not None:
             continue
-        why = waiting(simulation, pod.metadata.namespace, pod.metadata.name)
+        why = why_waiting(simulation, world, pod)
         if why is None or why.place != "unschedulable" or why.gate[0] or why.before_nodes[1]:
             continue
         for refusal in why.refusals:

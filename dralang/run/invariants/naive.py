@@ -152,6 +152,8 @@ class _Search:
                 raise UnclearError
             if slices[0].spec.pool.resource_slice_count != len(slices) or self._is_invalid(slices):
                 self.bad_pool = True
+                if "skipped bad pools" in self.world.profile.lacks:
+                    raise UnclearError
                 continue
             good[pool] = sorted(slices, key=lambda each: each.metadata.name)
         return good

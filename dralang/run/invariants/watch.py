@@ -29,6 +29,8 @@ from dralang.run.simulation import Environment, Simulation
 from dralang.scheduler.framework import CycleState
 
 MOST: Final = 20
+A_WHILE: Final = 60_000
+"""Longer than any back-off, in milliseconds."""
 C = TypeVar("C", bound=Callable[..., object])
 OfAllocation = Callable[[World, ResourceClaim, AllocationResult], Iterator[str]]
 OfClaim = Callable[[World, ResourceClaim | None, ResourceClaim | None], Iterator[str]]
@@ -279,6 +281,11 @@ class Watch:
         for check in self.at_rest:
             self._take(check, check(self.simulation, self.world))
 
+    def look_at_unrest(self) -> None:
+        """The cluster never comes to rest."""
+        if not self.world.has_claims_named_twice("claim-named-twice-counts-twice"):
+            self.add("every-story-ends", "the cluster never comes to rest")
+
     def look_after_restart(self) -> None:
         """The story is over: let the scheduler start again, and look whether that changes anything."""
         simulation = self.simulation
@@ -286,8 +293,12 @@ class Watch:
         promised = nominations_.all() or nominations_.nodes() or simulation.scheduler.nominator.nodes()
         if promised or self.violations or not rest.is_undisturbed(simulation):
             return  # what preemption promised is forgotten, as Kubernetes forgets it
-        before = {pod.metadata.uid: pod for pod in simulation.pods()}
         self.judging = False
+        # Who is tried again by itself, groups above all, is tried before the restart.
+        simulation.advance_to(simulation.now + A_WHILE)
+        if not simulation.settle():
+            return
+        before = {pod.metadata.uid: pod for pod in simulation.pods()}
         simulation.restart("scheduler")
         if not simulation.settle():
             self.add("restart-changes-nothing", "the cluster never comes to rest after a restart")

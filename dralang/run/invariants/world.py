@@ -18,8 +18,10 @@ from dralang.api.pods import Pod
 from dralang.api.resourceclaim import DeviceSubRequest, ExactDeviceRequest, ResourceClaim
 from dralang.api.resourceslice import Device, DeviceAttribute, ResourceSlice
 from dralang.cluster.clock import EventQueue
+from dralang.cluster.podclaims import used_claim_names
 from dralang.cluster.store import ObjectStore
 from dralang.run.simulation import Environment
+from dralang.run.waiting import Waiting
 
 BLOCKING: Final = ("NoSchedule", "NoExecute")
 """The effects of taints that keep requests away."""
@@ -118,6 +120,9 @@ class World:
         self.lag = 0
         self.waited: dict[str, Waited] = {}
         """What each preemptor (UID) waits for."""
+        self.moment: tuple[int, ...] = ()
+        self.waits: dict[str, Waiting | None] = {}
+        """Why pods (UIDs) wait at a moment, as far as somebody asked; see ``rest``."""
         self._selected = environment.inventories.selected
 
     # ---- bookkeeping ------------------------------------------------------------------------------------------------
@@ -167,6 +172,13 @@ class World:
             if not result.admin_access:
                 held = self.holders.setdefault((result.driver, result.pool, result.device), {})
                 held[uid] = (*held.get(uid, ()), result)
+
+    def has_claims_named_twice(self, quirk: str) -> bool:
+        """Whether a fault is modelled that befalls pods which name a claim twice, and there is one."""
+        if not self.profile.has(quirk):
+            return False
+        named = [list(used_claim_names(pod)) for pod in self.store.objects(Pod)]
+        return any(len(names) > len(set(names)) for names in named)
 
     # ---- looking back -----------------------------------------------------------------------------------------------
 

@@ -190,3 +190,16 @@ class ClaimBinder:
         now = self._store.events.now
         entry = JournalEntry(now, "scheduler", "ResourceClaim", meta.namespace, meta.name, reason, text, (pod,))
         self._store.journal.record(entry)
+
+
+def drop_reservation(store: ObjectStore, claim: ResourceClaim, uid: str, *, deallocates: bool) -> None:
+    """Give back a reservation; after a preemption nobody else would free the claim."""
+    meta = claim.metadata
+    current = store.get(ResourceClaim, meta.namespace, meta.name)
+    if current is None or current.metadata.uid != meta.uid:
+        return
+    remaining = tuple(each for each in current.status.reserved_for if each.uid != uid)
+    changes: dict[str, object] = {"reserved_for": remaining}
+    if deallocates and not remaining:
+        changes |= {"allocation": None, "devices": ()}
+    store.patch_status(ResourceClaim, meta.namespace, meta.name, **changes)

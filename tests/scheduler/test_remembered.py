@@ -1,0 +1,70 @@
+"""What the scheduler remembers from one cycle to the next, in stories of many alike pods."""
+
+from collections import Counter
+
+import pytest
+from counts import count
+from stories.large import LargeStory
+
+from dralang.scheduler import cycle
+from dralang.scheduler.cycle import Found, SchedulingAlgorithm
+from dralang.scheduler.dynamicresources.cycle_data import STATE
+from dralang.scheduler.dynamicresources.plugin import DynamicResources
+from dralang.scheduler.verdicts import Verdicts, Walk
+
+
+def told(seed):
+    story = LargeStory(seed)
+    story.tell()
+    return list(story.simulation.trace)
+
+
+@pytest.fixture
+def few_are_enough(monkeypatch):
+    """A search ends when half of the nodes fit, as in large clusters."""
+    monkeypatch.setattr(cycle, "MIN_FEASIBLE_NODES", 2)
+
+
+@pytest.mark.parametrize("seed", range(count(100, 2_000)))
+@pytest.mark.usefixtures("few_are_enough")
+def test_what_is_remembered_changes_nothing(seed, monkeypatch):
+    monkeypatch.setattr(cycle, "REMEMBERS_FROM", 10**6)
+    expected = told(seed)
+    monkeypatch.setattr(cycle, "REMEMBERS_FROM", 1)
+    assert told(seed) == expected
+
+
+@pytest.mark.usefixtures("few_are_enough")
+def test_these_stories_reach_what_is_remembered(monkeypatch):
+    reached = Counter()
+    sign, only, walk = DynamicResources.sign, SchedulingAlgorithm._look_at_only_node, Verdicts.walk
+
+    def signed(self, state, info):
+        signature = sign(self, state, info)
+        data = state.read(STATE)
+        kind = "extended" if data is not None and data.special else "claims"
+        if signature:
+            reached[f"{kind} with a signature"] += 1
+        return signature
+
+    def looked(self, state, info):
+        answer = only(self, state, info)
+        reached["the only node"] += isinstance(answer, Found)
+        return answer
+
+    def walked(self, *arguments):
+        unknown = len(self._unknown)
+        found = walk(self, *arguments)
+        if isinstance(found, Walk) and unknown < len(self.nodes):
+            reached["found with what was known" if found.fitting else "refused with what was known"] += 1
+            reached["ended early"] += found.visited < len(self.nodes)
+        return found
+
+    monkeypatch.setattr(cycle, "REMEMBERS_FROM", 1)
+    monkeypatch.setattr(DynamicResources, "sign", signed)
+    monkeypatch.setattr(SchedulingAlgorithm, "_look_at_only_node", looked)
+    monkeypatch.setattr(Verdicts, "walk", walked)
+    for seed in range(20):
+        told(seed)
+    assert len(reached) == 6
+    assert min(reached.values()) >= 20, reached
