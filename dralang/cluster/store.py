@@ -203,7 +203,7 @@ class ObjectStore:
             return refused
         if (namespace, name) in self._kind(kind):
             return ApiError("AlreadyExists", f'{_plural(kind)} "{name}" already exists')
-        admitted: Any = without_gated(new, None, self.features)
+        admitted: Any = new if self._is_complete(new) else without_gated(new, None, self.features)
         if kind is Pod:
             admitted = admit_pod(admitted, self)
             if isinstance(admitted, ApiError):
@@ -243,9 +243,13 @@ class ObjectStore:
             return self._with_defaults(new)
         return admit_node(new) if kind is Node and old is None else new
 
+    def _is_complete(self, new: Any) -> bool:
+        """Whether the spec of a claim or template is one that was stored before, gates and defaults applied."""
+        return bool(self._complete) and id(getattr(new, "spec", None)) in self._complete
+
     def _with_defaults(self, new: Any) -> Any:
         """A claim or template with its defaults; claims of one template share their spec, so most are known."""
-        if id(new.spec) in self._complete and getattr(new, "status", _NO_STATUS).allocation is None:
+        if self._is_complete(new) and getattr(new, "status", _NO_STATUS).allocation is None:
             return new
         filled = with_defaults(new, format_time(self.events.now))
         if filled.spec == new.spec:
