@@ -64,7 +64,8 @@ class Scheduler:
         """Told of every pod that has got a node and its devices, before anything is written."""
         self.on_preempting: Callable[[Pod, str, tuple[Pod, ...]], None] | None = None
         """Told of every preemption that was chosen, before anything is done: preemptor, node, victims."""
-        self._listener: Listener | None = None
+        self.on_asked: Listener = lambda attempt, node, outcome: None
+        """Told of every question to the allocator, with its answer."""
         self._reset()
         handlers = (
             (Pod, self._on_pod),
@@ -90,9 +91,9 @@ class Scheduler:
             recomputes_names=features.version not in ("1.34", "1.35", "1.36", "1.37"),
             changed=self._claim_changed,
             touched=self._nodes_touched,
+            asked=lambda *asked: self.on_asked(*asked),
             forgets=settings.memory == "none",
         )
-        self.manager.listener = self._listener
         self.dynamic_resources = DynamicResources(
             self.store,
             self.manager,
@@ -131,12 +132,7 @@ class Scheduler:
         self.queue = SchedulingQueue(
             self.events,
             self.name,
-            QueueSettings(
-                settings.initial_backoff,
-                settings.max_backoff,
-                pop_from_backoff=features.enabled("SchedulerPopFromBackoffQ"),
-                passes_over=settings.memory != "none",
-            ),
+            QueueSettings.of(settings, pop_from_backoff=features.enabled("SchedulerPopFromBackoffQ")),
             self._pre_enqueue,
             self._helps,
             self._wake,
@@ -199,10 +195,6 @@ class Scheduler:
     def _namespace_labels(self, name: str) -> Mapping[str, str]:
         found = self.store.get(Namespace, "", name)
         return {"kubernetes.io/metadata.name": name, **(found.metadata.labels if found is not None else {})}
-
-    def listen(self, listener: Listener) -> None:
-        """Let somebody hear every question to the allocator, whoever restarts the scheduler."""
-        self._listener = self.manager.listener = listener
 
     # Life of the process.
 
