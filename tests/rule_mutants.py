@@ -284,6 +284,13 @@ MUTANTS = (
         "                pass\n",
     ),
     Mutant(
+        "and the scheduler knows at once that they are free",
+        ("P47",),
+        _PLUGIN,
+        "            self.manager.assume(written)",
+        "            pass",
+    ),
+    Mutant(
         "a share that is held is a share, not a device",
         ("P41", "P28"),
         _VERIFY,

@@ -577,7 +577,9 @@ class DynamicResources(Plugin):
         changes: dict[str, object] = {"reserved_for": remaining}
         if deallocates and not remaining:
             changes |= {"allocation": None, "devices": ()}
-        self._store.patch_status(ResourceClaim, meta.namespace, meta.name, **changes)
+        written = self._store.patch_status(ResourceClaim, meta.namespace, meta.name, **changes)
+        if deallocates and not isinstance(written, ApiError):
+            self.manager.assume(written)  # a late informer would say for a while that it is reserved
 
 
 def is_open(claim: ResourceClaim) -> bool:
