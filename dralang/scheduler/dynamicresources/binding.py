@@ -192,7 +192,9 @@ class ClaimBinder:
         self._store.journal.record(entry)
 
 
-def drop_reservation(store: ObjectStore, claim: ResourceClaim, uid: str, *, deallocates: bool) -> None:
+def drop_reservation(
+    store: ObjectStore, manager: DRAManager, claim: ResourceClaim, uid: str, *, deallocates: bool
+) -> None:
     """Give back a reservation; after a preemption nobody else would free the claim."""
     meta = claim.metadata
     current = store.get(ResourceClaim, meta.namespace, meta.name)
@@ -202,4 +204,6 @@ def drop_reservation(store: ObjectStore, claim: ResourceClaim, uid: str, *, deal
     changes: dict[str, object] = {"reserved_for": remaining}
     if deallocates and not remaining:
         changes |= {"allocation": None, "devices": ()}
-    store.patch_status(ResourceClaim, meta.namespace, meta.name, **changes)
+    written = store.patch_status(ResourceClaim, meta.namespace, meta.name, **changes)
+    if deallocates and not isinstance(written, ApiError):
+        manager.assume(written)  # a late informer would say for a while that it is reserved

@@ -577,7 +577,9 @@ class DynamicResources(Plugin):
             if self.manager.settle(claim.metadata.uid, info.uid):
                 self.manager.restore(claim.metadata.namespace, claim.metadata.name)
             if claim.status.allocation is not None and is_reserved_for(info.pod, claim):
-                drop_reservation(self._store, claim, info.uid, deallocates=self.preempts and data.preempted)
+                drop_reservation(
+                    self._store, self.manager, claim, info.uid, deallocates=self.preempts and data.preempted
+                )
         special = data.special_claim
         if special is not None:
             self.manager.settle(special_claim(info.pod).metadata.uid)
