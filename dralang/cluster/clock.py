@@ -75,6 +75,8 @@ class EventQueue:
         self.near_count = 0
         """How many waiting entries are not far: as long as there are any, the cluster has not settled."""
         self.executed = 0
+        self.running = ""
+        """The component whose entry runs; empty between two entries."""
         self._heap: list[tuple[int, int, int, Timer]] = []
         self._sequence = 0
         self._parked: dict[str, list[Timer]] = {}
@@ -134,7 +136,9 @@ class EventQueue:
         self.now = max(self.now, timer.time)
         timer.state = _DONE
         self.executed += 1
+        self.running = timer.component
         timer.action(timer.argument)
+        self.running = ""
         return True
 
     def pause(self, component: str) -> None:

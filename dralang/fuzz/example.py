@@ -1,12 +1,12 @@
 """One example of a fuzz: drawn, played, judged. No Hypothesis here: a recorded example is played the same way."""
 
-import re
 from typing import Final
 from zlib import crc32
 
 from msgspec import Struct, structs
 
 from dralang.diagnostics.diagnostic import Diagnostic
+from dralang.fuzz.reach import Lookout, Reached
 from dralang.run.invariants.watch import SUMMARIES
 from dralang.run.outcome import Failure, Played, Why
 from dralang.run.player import play
@@ -16,8 +16,6 @@ from dralang.scenario.model import Scenario, Settings
 
 REPEATED: Final = 8
 """One example in so many is played twice: the same story must take the same course."""
-_NUMBERS: Final = re.compile(r"\d+")
-_REASON: Final = re.compile(r"\d+ ([^.,]+(?:\.[^ ,][^.,]*)*)")
 
 
 class Example(Struct, frozen=True):
@@ -30,7 +28,7 @@ class Example(Struct, frozen=True):
         signature: tells failures with different causes apart; empty without one.
         settings: the settings of ``compare with`` under which something else happened.
         played: how it went; None if what stood in the holes did not go together.
-        reached: events and reasons of refusals that occurred, and the state at the end as one entry.
+        reached: states, events and so on that occurred.
     """
 
     choices: tuple[int, ...]
@@ -39,7 +37,7 @@ class Example(Struct, frozen=True):
     signature: str
     settings: Settings | None
     played: Played | None
-    reached: frozenset[str]
+    reached: Reached
 
     @property
     def is_discarded(self) -> bool:
@@ -59,19 +57,21 @@ def play_example(scenario: Scenario, chooser: Chooser, workshop: Workshop) -> Ex
     drawn: Drawn = scenario.template.draw(recorder)
     choices = tuple(recorder.choices)
     if drawn.scenario is None:
-        return Example(choices, drawn, None, "", None, None, frozenset())
+        return Example(choices, drawn, None, "", None, None, Reached())
     story = drawn.scenario
-    played = play(story, workshop)
+    number = crc32(repr(choices).encode())
+    lookout = Lookout(number)
+    played = play(story, workshop, lookout.attach)
     failure = played.failures[0] if played.failures else None
     settings: Settings | None = None
     if failure is None and played.verdict == "refused":
         failure = _refused(played)
     if failure is None:
         failure, settings = _compared(story, drawn.variants, played, workshop)
-    if failure is None and crc32(repr(choices).encode()) % REPEATED == 0:
+    if failure is None and number % REPEATED == 0:
         failure = _again(story, played, workshop)
     signature = "" if failure is None else f"{failure.kind} {failure.expected}"
-    return Example(choices, drawn, failure, signature, settings, played, reached_by(played))
+    return Example(choices, drawn, failure, signature, settings, played, lookout.result(played.trace))
 
 
 def _refused(played: Played) -> Failure:
@@ -118,17 +118,3 @@ def _again(story: Scenario, played: Played, workshop: Workshop) -> Failure | Non
 def _unlike(story: Scenario, actual: str) -> Failure:
     name = "same-input-same-output"
     return Failure(story.span, "invariant", 0, f"{name} (std.invariants): {SUMMARIES[name]}", actual)
-
-
-def reached_by(played: Played) -> frozenset[str]:
-    """What a story reached: its events, the reasons of refusals without their numbers, and its end."""
-    found: set[str] = set()
-    for entry in played.trace:
-        found.add(f"event {entry.reason}")
-        if entry.reason == "FailedScheduling":
-            _, _, reasons = entry.message.partition(": ")
-            reasons = reasons.partition(" preemption:")[0].partition(" still not schedulable")[0]
-            found.update(f"reason {_NUMBERS.sub('N', reason.strip())}" for reason in _REASON.findall(reasons))
-    if played.final:
-        found.add(f"state {crc32(repr(played.final).encode()):08x}")
-    return frozenset(found)

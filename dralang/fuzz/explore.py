@@ -11,6 +11,7 @@ from hypothesis.errors import Flaky, Unsatisfiable
 from msgspec import Struct
 
 from dralang.fuzz.example import Example, play_example
+from dralang.fuzz.reach import Reached
 from dralang.run.workshop import Workshop
 from dralang.scenario.holes import RecordedChooser
 from dralang.scenario.model import Scenario
@@ -32,7 +33,7 @@ class Chunk(Struct, frozen=True):
     examples: int
     discarded: int
     why_discarded: str
-    reached: frozenset[str]
+    reached: Reached
     choices: tuple[int, ...] | None = None
     signature: str = ""
     fault: str = ""
@@ -132,7 +133,7 @@ class _Run:
         self.examples = 0
         self.discarded = 0
         self.why_discarded = ""
-        self.reached: set[str] = set()
+        self.reached = Reached()
         self.choices: tuple[int, ...] | None = None
         self.signature = ""
         self.fault = ""
@@ -170,7 +171,7 @@ class _Run:
             self.examples - self.discarded,
             self.discarded,
             self.why_discarded,
-            frozenset(self.reached),
+            self.reached,
             self.choices,
             self.signature,
             self.fault,

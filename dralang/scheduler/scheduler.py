@@ -3,7 +3,7 @@
 Source: kubernetes pkg/scheduler/eventhandlers.go, schedule_one.go.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -62,6 +62,8 @@ class Scheduler:
         self.features = features
         self.settings = settings
         self._inventories = inventories
+        self.on_gated: Callable[[str], None] | None = None
+        """Called with the reason when a pod may not be tried yet, of which nothing is recorded."""
         self._reset()
         handlers = (
             (Pod, self._on_pod),
@@ -410,6 +412,8 @@ class Scheduler:
             for plugin in gates:
                 status = plugin.pre_enqueue(pod)
                 if not status.is_success:
+                    if self.on_gated is not None:
+                        self.on_gated(status.message)
                     return status.by(plugin.name)
         return SUCCESS
 

@@ -63,7 +63,10 @@ def targets(path):
 def found(path, **plan):
     run = Campaign(targets(path), Plan(**plan), Ears(), None)
     run.run()
-    return [(each.examples, each.last, each.choices, each.signature, each.reached) for each in run.outcomes]
+    return [
+        (each.examples, each.last, each.choices, each.signature, each.states.count, each.reached)
+        for each in run.outcomes
+    ]
 
 
 @pytest.fixture
@@ -71,11 +74,21 @@ def spec(project):
     return project.write("a.dra", SPEC)
 
 
-def test_the_number_of_workers_changes_nothing(spec):
-    alone = found(spec, seed=5, max_examples=55)
-    assert [choices is None for _, _, choices, _, _ in alone] == [True, False]
-    assert found(spec, seed=5, max_examples=55, workers=2) == alone
-    assert found(spec, seed=6, max_examples=55) != alone
+RARE = """\
+node n
+pod a
+fuzz "holds" { repeat any 1..3 as i { at any 0ms..90s create pod h-${i} like a { priority: any 0..100000 } } }
+fuzz "rare" { create pod p like a { priority: any 0..9999 }; expect `pods["p"].spec.priority % 149 != 13` }
+"""
+
+
+def test_the_number_of_workers_changes_nothing(project):
+    spec = project.write("a.dra", RARE)
+    alone = found(spec, seed=3, max_examples=120)
+    assert [choices is None for _, _, choices, *_ in alone] == [True, False]
+    assert alone[1][1] > 0, "the finding is not in the first chunk"
+    assert found(spec, seed=3, max_examples=120, workers=2) == alone
+    assert found(spec, seed=4, max_examples=120) != alone
 
 
 def test_a_lost_worker_loses_no_example(spec, monkeypatch):
