@@ -17,10 +17,10 @@ from dralang.cli.project import analyzer, fault_text, find_specs, refuse, wanted
 from dralang.diagnostics.render import clean, render_text
 from dralang.fuzz.campaign import Campaign, Outcome, Plan, Target
 from dralang.fuzz.engine import EngineError
+from dralang.fuzz.explore import CHUNK
 from dralang.fuzz.memory import Memory
 from dralang.fuzz.reach import coverage
 from dralang.fuzz.regression import Written, store, write_down
-from dralang.scenario.model import Scenario
 from dralang.testing.lastfailed import FOLDER
 from dralang.testing.looks import Look
 from dralang.testing.pretty import failure_block
@@ -28,6 +28,7 @@ from dralang.testing.session import Choice, Collection, Collector
 from dralang.values.duration import parse_duration
 
 REGRESSIONS: Final = ("specs", "regressions")
+MOST_EXAMPLES: Final = 1_000
 _EVERY: Final = 0.2
 
 
@@ -70,7 +71,7 @@ def _plan(arguments: Arguments, config: Config) -> Plan:
             raise UsageError(f"`--time`: {error}", "write it like `--time 10m`") from None
     most = arguments.number("--max-examples", minimum=1)
     if most is None and seconds is None:
-        most = 1_000
+        most = MOST_EXAMPLES
     settings = analyzer(config)
     return Plan(
         config.seed,
@@ -218,7 +219,7 @@ class _Report:
         if example is not None and example.failure is not None:
             out("\n".join(failure_block(self.look, example.failure)) + "\n")
         if example is None or outcome.fault:
-            out(f"again: {self._again(scenario)}\n\n")
+            out(f"again: {self._again(outcome)}\n\n")
             return
         written = self._write(outcome)
         out(f"\n  {self.look.paint('cyan', 'the story, as small as it still fails')}:\n")
@@ -230,10 +231,13 @@ class _Report:
             out(f"\nwritten: {clean(_shown(stored))}; `dralang test {shlex.quote(clean(_shown(stored)))}` replays it\n")
         else:
             out("\na plain scenario cannot show this\n")
-        out(f"again: {self._again(scenario)}\n\n")
+        out(f"again: {self._again(outcome)}\n\n")
 
-    def _again(self, scenario: Scenario) -> str:
-        return f"dralang fuzz {shlex.quote(clean(scenario.node_id))} --seed {self.plan.seed}"
+    def _again(self, outcome: Outcome) -> str:
+        """The command that finds it again, whatever ended this run."""
+        command = f"dralang fuzz {shlex.quote(clean(outcome.target.scenario.node_id))} --seed {self.plan.seed}"
+        needed = (outcome.last + 1) * CHUNK
+        return f"{command} --max-examples {needed}" if needed > MOST_EXAMPLES else command
 
     def _write(self, outcome: Outcome) -> Written:
         target, example = outcome.target, outcome.example

@@ -8,20 +8,17 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct, field, structs
 
 from dralang.fuzz.engine import Engine, EngineError, HandleT, Order, packed
 from dralang.fuzz.example import Example
-from dralang.fuzz.explore import Chunk, Explorer, seed_of
+from dralang.fuzz.explore import CHUNK, Chunk, Explorer, seed_of
 from dralang.fuzz.memory import Memory
 from dralang.fuzz.reach import Reached, States
 from dralang.run.workshop import Workshop
 from dralang.scenario.model import Scenario, Settings
-
-CHUNK: Final = 50
-"""Examples to a chunk."""
 
 
 class Target(Struct, frozen=True):

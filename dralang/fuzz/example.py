@@ -16,6 +16,8 @@ from dralang.scenario.model import Scenario, Settings
 
 REPEATED: Final = 8
 """One example in so many is played twice: the same story must take the same course."""
+_ABOUT_OBJECTS: Final = ("expect", "within", "always", "never", "witness")
+_NOT_THERE: Final = (" does not exist", "it cannot be evaluated: ")
 
 
 class Example(Struct, frozen=True):
@@ -70,8 +72,22 @@ def play_example(scenario: Scenario, chooser: Chooser, workshop: Workshop) -> Ex
         failure, settings = _compared(story, drawn.variants, played, workshop)
     if failure is None and number % REPEATED == 0:
         failure = _again(story, played, workshop)
-    signature = "" if failure is None else f"{failure.kind} {failure.expected}"
+    signature = "" if failure is None else signature_of(failure)
     return Example(choices, drawn, failure, signature, settings, played, lookout.result(played.trace))
+
+
+def signature_of(failure: Failure) -> str:
+    """Tells failures with different causes apart.
+
+    An expectation that fails because what it speaks of is not there says something else than one that fails otherwise:
+    else every story could be shrunk by leaving out what it is about.
+    """
+    return f"{failure.kind} {failure.expected}{' of what is not there' if is_about_nothing(failure) else ''}"
+
+
+def is_about_nothing(failure: Failure) -> bool:
+    """Whether an expectation failed because something that it speaks of is not there."""
+    return failure.kind in _ABOUT_OBJECTS and any(words in failure.actual for words in _NOT_THERE)
 
 
 def _refused(played: Played) -> Failure:
