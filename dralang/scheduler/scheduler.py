@@ -66,6 +66,8 @@ class Scheduler:
         """Told of every preemption that was chosen, before anything is done: preemptor, node, victims."""
         self.on_asked: Listener = lambda attempt, node, outcome: None
         """Told of every question to the allocator, with its answer."""
+        self.on_gated: Callable[[str], None] | None = None
+        """Called with the reason when a pod may not be tried yet, of which nothing is recorded."""
         self._reset()
         handlers = (
             (Pod, self._on_pod),
@@ -408,6 +410,8 @@ class Scheduler:
             for plugin in gates:
                 status = plugin.pre_enqueue(pod)
                 if not status.is_success:
+                    if self.on_gated is not None:
+                        self.on_gated(status.message)
                     return status.by(plugin.name)
         return SUCCESS
 
