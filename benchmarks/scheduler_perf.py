@@ -4,7 +4,8 @@ Objects, counts and thresholds are those of v1.37.2 (test/integration/scheduler_
 its threshold there: the least that Kubernetes' own continuous integration accepts of the real scheduler. Each workload
 runs in a process of its own, so that its memory is its own; seconds are those of the processor, so that others on the
 machine do not count. "Burst": all pods at once; "steady": ten pods, each deleted and replaced once it has a node, for
-some seconds. Workloads with 5,000 nodes are ours: the same with ten times the nodes.
+some seconds. "Publish": slices, not pods, until everybody has heard of them and the scheduler has prepared them.
+Workloads with 5,000 nodes are ours (but for PublishResourceSlices): the same with ten times the nodes.
 
     python benchmarks/scheduler_perf.py                    # those with a threshold, and their siblings of 5,000 nodes
     python benchmarks/scheduler_perf.py --all --json

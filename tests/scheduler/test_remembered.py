@@ -45,6 +45,9 @@ def test_these_stories_reach_what_is_remembered(monkeypatch):
         kind = "extended" if data is not None and data.special else "claims"
         if signature:
             reached[f"{kind} with a signature"] += 1
+            reached["allocated claims with a signature"] += any(
+                isinstance(part, tuple) and part[0] == "allocated" for part in signature
+            )
         return signature
 
     def looked(self, state, info):
@@ -66,5 +69,5 @@ def test_these_stories_reach_what_is_remembered(monkeypatch):
     monkeypatch.setattr(Verdicts, "walk", walked)
     for seed in range(20):
         told(seed)
-    assert len(reached) == 6
+    assert len(reached) == 7
     assert min(reached.values()) >= 20, reached
