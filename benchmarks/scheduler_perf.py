@@ -13,6 +13,7 @@ Workloads with 5,000 nodes are ours (but for PublishResourceSlices): the same wi
 """
 
 import argparse
+import gc
 import json
 import random
 import resource
@@ -33,6 +34,7 @@ from dralang.api.pods import Pod
 from dralang.api.resourceclaim import ResourceClaim, ResourceClaimTemplate
 from dralang.api.resourceslice import ResourceSlice
 from dralang.api.workloads import PodGroup
+from dralang.cli.main import GARBAGE_THRESHOLDS
 from dralang.cluster.clock import Phase
 from dralang.cluster.errors import ApiError
 from dralang.cluster.store import WatchEvent
@@ -83,7 +85,8 @@ class Workload(NamedTuple):
 
 
 def _sizes(test: str, shape: str, nodes: tuple[int, ...], per_node: int, **params: Any) -> Iterator[Workload]:
-    """Steady workloads on an empty, half full and full cluster."""
+    """One pod, and steady workloads on an empty, half full and full cluster."""
+    yield Workload(test, "fast", 1, 1, other_nodes=1, shape=shape, params=params)
     for count in nodes:
         label = f"{count}nodes"
         yield Workload(test, f"empty_{label}", count, 10, steady=True, shape=shape, params=params)
@@ -95,6 +98,8 @@ def _sizes(test: str, shape: str, nodes: tuple[int, ...], per_node: int, **param
 
 
 def _template_workloads() -> Iterator[Workload]:
+    for count in (500, 5000):
+        yield Workload("PublishResourceSlices", f"{count}nodes", count, 0, shape="publish")
     test = "SchedulingWithResourceClaimTemplate"
     match = {"requests": 5, "constraints": [{"matchAttribute": ROOT}]}
     yield Workload(test, "fast", 1, 10, other_nodes=1)
@@ -136,6 +141,7 @@ def _other_workloads() -> Iterator[Workload]:
     yield from _sizes("PartitionableBacktracking", "backtracking", (100, 500, 1000), 1)
     yield from _sizes("CompatibilityGroups", "groups", (100, 500, 1000), 1)
     yield from _sizes("ConsumableCapacity", "capacity", (100, 500, 1000), 8)
+    yield Workload("ConsumableCapacity", "fast_with_DRAPartitionableDevices", 1, 1, other_nodes=1, shape="capacity+")
     yield Workload("FirstAvailable", "fast", 1, 10, other_nodes=1, shape="first")
     yield Workload("DeviceTaintToleration", "fast", 1, 10, other_nodes=1, shape="taints")
     lists = {"requests": 32, "constraints": [{"matchAttribute": "dra.example.com/match"}]}
@@ -153,7 +159,6 @@ def _other_workloads() -> Iterator[Workload]:
 WORKLOADS = (*_template_workloads(), *_other_workloads())
 NOT_RUN = {
     "ExtendedResourceScoring": "its scheduler scores an extended resource (scoringStrategy), which is not modelled",
-    "PublishResourceSlices": "it measures the API server, which is none here",
 }
 GATES = {
     "extended": {"DRAExtendedResource": True},
@@ -161,6 +166,11 @@ GATES = {
     "backtracking": {"DRAPartitionableDevices": True},
     "groups": {"DRAPartitionableDevices": True, "DRADeviceCompatibilityGroups": True},
     "capacity": {"DRAConsumableCapacity": True},
+    "capacity+": {
+        "DRAConsumableCapacity": True,
+        "DRAPartitionableDevices": True,
+        "DRAResourceClaimDeviceStatus": True,
+    },
     "taints": {"DRADeviceTaints": True, "DRADeviceTaintRules": True},
     "lists": {"DRAListTypeAttributes": True},
     "group": {"DRAWorkloadResourceClaims": True, "GenericWorkload": True},
@@ -200,7 +210,7 @@ def slices(workload: Workload, number: int) -> list[ResourceSlice]:
     match workload.shape:
         case "partitionable" | "groups" | "backtracking":
             bodies = _counted(workload.shape)
-        case "capacity":
+        case "capacity" | "capacity+":
             policy = {"default": "1M", "validRange": {"min": "1M", "step": "8"}}
             bodies = [{"devices": [
                 {
@@ -275,7 +285,7 @@ def claim_spec(workload: Workload) -> dict[str, Any]:
             exactly["count"] = 2
         case "backtracking":
             exactly["count"] = 7
-        case "capacity":
+        case "capacity" | "capacity+":
             exactly |= {"count": 2, "capacity": {"requests": {"bandwidth": "2500M"}}}
             devices["constraints"] = [{"requests": ["req-0"], "distinctAttribute": "dra.example.com/index"}]
         case "taints":
@@ -327,6 +337,8 @@ def declared(workload: Workload) -> Iterator[Any]:
         yield node(f"node-{number}", devices=False)
     for number in range(workload.nodes):
         yield node(f"scheduler-perf-dra-{number}", devices=True)
+    if workload.shape == "publish":
+        return
     for number in range(workload.nodes):
         yield from slices(workload, number)
     yield from _classes(workload)
@@ -350,7 +362,7 @@ def declared(workload: Workload) -> Iterator[Any]:
 
 def _classes(workload: Workload) -> Iterator[DeviceClass]:
     only = f'device.driver == "{DRIVER}"'
-    if workload.shape == "capacity":
+    if workload.shape.startswith("capacity"):
         only += " && device.allowMultipleAllocations == true"
     names = ["test-class"]
     if workload.shape == "extended":
@@ -458,6 +470,19 @@ class Speed(NamedTuple):
     first: float
 
 
+def publish(workload: Workload, simulation: Simulation) -> Speed:
+    """Slices instead of pods: until everybody has heard of them, and the scheduler has prepared them."""
+    made = [each for number in range(workload.nodes) for each in slices(workload, number)]
+    started = time.process_time()
+    load(simulation, iter(made))
+    simulation.settle()
+    devices = sum(len(each.spec.devices) for each in simulation.scheduler.manager.inventory.slices())
+    seconds = time.process_time() - started
+    if devices != 10 * workload.nodes:
+        raise SystemExit(f"the scheduler knows {devices} devices")
+    return Speed(len(made), seconds, 0.0)
+
+
 def burst(workload: Workload, simulation: Simulation) -> Speed:
     """All pods at once."""
     pods = [pod(workload, "test", number) for number in range(workload.pods)]
@@ -505,11 +530,17 @@ def steady(workload: Workload, simulation: Simulation, seconds: float) -> Speed:
 
 
 def measured(workload: Workload, seconds: float) -> dict[str, Any]:
-    """Run one workload in this process."""
+    """Run one workload in this process, which looks for garbage as seldom as the command line does."""
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
     started = time.process_time()
     simulation = prepared(workload)
     setup = time.process_time() - started
-    pods, taken, first = steady(workload, simulation, seconds) if workload.steady else burst(workload, simulation)
+    if workload.shape == "publish":
+        pods, taken, first = publish(workload, simulation)
+    elif workload.steady:
+        pods, taken, first = steady(workload, simulation, seconds)
+    else:
+        pods, taken, first = burst(workload, simulation)
     speed = pods / taken
     return {
         "workload": workload.full_name,
