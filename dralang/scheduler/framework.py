@@ -260,7 +260,7 @@ class NodeStatuses:
         absent: that of all others.
     """
 
-    __slots__ = ("_codes", "_plugins", "_reasons", "_summary", "absent", "own")
+    __slots__ = ("__weakref__", "_codes", "_plugins", "_reasons", "_summary", "absent", "own")
 
     def __init__(self) -> None:
         self.own: dict[str, Status] = {}

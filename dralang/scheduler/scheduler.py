@@ -27,7 +27,7 @@ from dralang.scheduler.dynamicresources.binding import ClaimBinder
 from dralang.scheduler.dynamicresources.inventories import Inventories
 from dralang.scheduler.dynamicresources.manager import DRAManager, Listener
 from dralang.scheduler.dynamicresources.plugin import DynamicResources
-from dralang.scheduler.framework import SUCCESS, CycleState, Diagnosis, NominationEnd, Plugin, Status
+from dralang.scheduler.framework import SUCCESS, CycleState, NominationEnd, Plugin, Status
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
 from dralang.scheduler.nominator import PodNominator
 from dralang.scheduler.pod_group_cycle import PodGroupCycle
@@ -164,8 +164,6 @@ class Scheduler:
             failed=self._binding_failed,
         )
         self._group_cycle = PodGroupCycle(self)
-        self.last_diagnosis: dict[str, Diagnosis] = {}
-        """The outcome of the last attempt of each pod that was rejected, for explanations."""
         self._cycle_planned = False
 
     def _delegates(self, resource: str, node: NodeInfo | None) -> bool:
@@ -371,7 +369,6 @@ class Scheduler:
         uid = old.metadata.uid
         self._drop_from_queue(old)
         self.nominator.delete(uid)
-        self.last_diagnosis.pop(uid, None)
         if new is None or new.status.phase in TERMINAL:
             if self.cache.node_of(uid):
                 self.cache.remove_pod(uid)
@@ -478,7 +475,6 @@ class Scheduler:
             case Found():
                 self._place(queued, state, answer.node)
             case NotFound(diagnosis=diagnosis, nominated=nominated):
-                self.last_diagnosis[queued.info.uid] = diagnosis
                 self._reject(queued, diagnosis.message(), diagnosis.rejectors, nominated)
             case Failed(message=message, rejected=rejected):
                 self._fail(queued, message, rejected=rejected)
@@ -496,7 +492,6 @@ class Scheduler:
 
     def start_binding(self, queued: QueuedPod, state: CycleState, node: str) -> None:
         """Let a pod that was taken be bound."""
-        self.last_diagnosis.pop(queued.uid, None)
         self.binder.start(Binding(queued, state, node))
 
     def take(self, queued: QueuedPod, state: CycleState, node: str) -> str:
@@ -553,7 +548,6 @@ class Scheduler:
         self._report(queued, "Unschedulable", message, nominated)
 
     def _fail(self, queued: QueuedPod, message: str, *, rejected: bool) -> None:
-        self.last_diagnosis.pop(queued.info.uid, None)
         key = group_key(queued.pod) if self.groups.enabled else None
         if key is not None and queued.place != "gone":
             self.groups.put_back(queued, key)
