@@ -19,10 +19,12 @@ from dralang.api.gated_status import gated_claim_status
 from dralang.api.meta import ObjectMeta
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod, PodCondition
+from dralang.api.priority import PriorityClass
 from dralang.api.resourceclaim import ResourceClaim, ResourceClaimTemplate
 from dralang.api.resourceslice import ResourceSlice
 from dralang.api.workloads import PodGroup, Workload
 from dralang.cluster.admission import (
+    PREEMPTS,
     KubernetesObject,
     admit_claim_status,
     admit_node,
@@ -206,6 +208,10 @@ class ObjectStore:
             filled = with_defaults(new, format_time(self.events.now))
             # Claims of one template share their spec: what asks for the same is recognised by identity.
             return replace(filled, spec=new.spec) if filled.spec == new.spec else filled
+        if kind is PodGroup:
+            return with_defaults(new, format_time(self.events.now))
+        if kind is PriorityClass:
+            return new if new.preemption_policy is not None else replace(new, preemption_policy=PREEMPTS)
         return admit_node(new) if kind is Node and old is None else new
 
     def _generated_name(self, kind: type[Any], namespace: str, base: str) -> str:

@@ -6,6 +6,7 @@ It only remembers pure results; two runs in one workshop cannot see each other.
 from collections.abc import Callable
 
 from dralang.api.expressions import DeviceExpressions
+from dralang.cel.admission import admission_checker
 from dralang.features import FeatureGates, GateProblem
 from dralang.run.expressions import expressions_for
 from dralang.run.simulation import Environment
@@ -35,7 +36,13 @@ class Workshop:
             if not isinstance(features, FeatureGates):
                 return features
             scheduler = DEFAULT_SETTINGS if settings.scheduler is None else scheduler_settings(settings.scheduler)
-            found = Environment(features, self._expressions(features), dict(settings.quirks), scheduler)
+            found = Environment(
+                features,
+                self._expressions(features),
+                dict(settings.quirks),
+                scheduler,
+                admission_checker(features),
+            )
             self._environments[key] = found
         return found
 

@@ -135,6 +135,7 @@ class Scheduler:
             self.manager,
             group_claims=self.dynamic_resources.group_claims,
             sets_timestamp=waits,
+            names_special=features.version >= "1.38",
         )
         self.binder = Binder(
             self.store,

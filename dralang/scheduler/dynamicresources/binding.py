@@ -22,13 +22,31 @@ from dralang.scheduler.node_info import PodInfo
 
 
 class ClaimBinder:
-    """Writes allocations and reservations; whatever the API refuses ends the binding as an error."""
+    """Writes allocations and reservations; whatever the API refuses ends the binding as an error.
 
-    def __init__(self, store: ObjectStore, manager: DRAManager, *, group_claims: bool, sets_timestamp: bool) -> None:
+    Args:
+        store: the API server.
+        manager: the scheduler's view.
+        group_claims: whether groups of pods have claims.
+        sets_timestamp: whether allocations get the time at which they were made.
+        names_special: whether what devices take of a node is noted under the real name of the claim for extended
+            resources; the scheduler of 1.37 writes the name that the claim has in its memory.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        manager: DRAManager,
+        *,
+        group_claims: bool,
+        sets_timestamp: bool,
+        names_special: bool,
+    ) -> None:
         self._store = store
         self._manager = manager
         self._group_claims = group_claims
         self._sets_timestamp = sets_timestamp
+        self._names_special = names_special
 
     def bind_claims(self, data: StateData, info: PodInfo, node: str) -> str:
         """Write everything for the pod; return what went wrong, empty if nothing did."""
@@ -41,11 +59,20 @@ class ClaimBinder:
         footprint = data.nodes[node].footprint if node in data.nodes else ()
         if footprint:
             meta = info.pod.metadata
+            if self._names_special and data.special:
+                real = data.claims[-1].metadata.name
+                footprint = tuple(
+                    [
+                        replace(each, resource_claim_name=real) if each.resource_claim_name == SPECIAL_NAME else each
+                        for each in footprint
+                    ]
+                )
             written = self._store.patch_status(
                 Pod, meta.namespace, meta.name, node_allocatable_resource_claim_statuses=footprint
             )
             if isinstance(written, ApiError):
-                return written.message
+                pod = f"{meta.namespace}/{meta.name}"
+                return f"updating pod {pod} NodeAllocatableResourceClaimStatuses: {written.message}"
         return ""
 
     def settle(self, data: StateData) -> None:
