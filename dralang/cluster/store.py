@@ -19,10 +19,12 @@ from dralang.api.gated_status import gated_claim_status
 from dralang.api.meta import ObjectMeta
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod, PodCondition
+from dralang.api.priority import PriorityClass
 from dralang.api.resourceclaim import ResourceClaim, ResourceClaimStatus, ResourceClaimTemplate
 from dralang.api.resourceslice import ResourceSlice
 from dralang.api.workloads import PodGroup, Workload
 from dralang.cluster.admission import (
+    PREEMPTS,
     KubernetesObject,
     admit_claim_status,
     admit_node,
@@ -241,6 +243,10 @@ class ObjectStore:
             return admit_rule(old, new, format_time(self.events.now))
         if kind is ResourceClaim or kind is ResourceClaimTemplate:
             return self._with_defaults(new)
+        if kind is PodGroup:
+            return with_defaults(new, format_time(self.events.now))
+        if kind is PriorityClass:
+            return new if new.preemption_policy is not None else replace(new, preemption_policy=PREEMPTS)
         return admit_node(new) if kind is Node and old is None else new
 
     def _is_complete(self, new: Any) -> bool:
