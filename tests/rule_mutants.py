@@ -183,7 +183,7 @@ MUTANTS = (
         ("P22",),
         _PLUGIN,
         "if self._holder.is_feasible(data, claims, node, checked):",
-        "if True:",
+        "if final or self._holder.is_feasible(data, claims, node, checked):",
     ),
     Mutant(
         "the recorded results are used first",
@@ -284,6 +284,13 @@ MUTANTS = (
         "                pass\n",
     ),
     Mutant(
+        "and the scheduler knows at once that they are free",
+        ("P47",),
+        _PLUGIN,
+        "            self.manager.assume(written)",
+        "            pass",
+    ),
+    Mutant(
         "a share that is held is a share, not a device",
         ("P41", "P28"),
         _VERIFY,
@@ -323,7 +330,14 @@ MUTANTS = (
         ("scheduler-changes.dra",),
         _EXTENDED,
         "capacity=class_.spec.extended_resource_capacity_requests,",
-        "capacity=None,",
+        "capacity=class_.spec.extended_resource_capacity_requests if wanted - have > 1 else None,",
+    ),
+    Mutant(
+        "KEP-6406: also in those for several units",
+        ("notes-constraints-caveats.dra",),
+        _EXTENDED,
+        "capacity=class_.spec.extended_resource_capacity_requests,",
+        "capacity=class_.spec.extended_resource_capacity_requests if wanted - have == 1 else None,",
     ),
     Mutant(
         "KEP-6406: without the gate the field is dropped",

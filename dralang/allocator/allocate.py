@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dralang.allocator.attempt_state import AttemptState
 from dralang.allocator.inventory import Inventory, NodeView
 from dralang.allocator.outcome import Allocated, FatalError, GaveUp, NodeError, Outcome, Unallocatable
+from dralang.allocator.prepared import PoolId
 from dralang.allocator.requests import AttemptError, ClaimPlan, bind, plan_claims, signature_number
 from dralang.allocator.results import build_result
 from dralang.allocator.search import BudgetError, Search
@@ -19,6 +20,7 @@ from dralang.api.resourceclaim import ResourceClaim
 
 DEFAULT_BUDGET = 100_000
 """Steps of the search before it gives up."""
+_MANY_POOLS = 8
 _REMEMBERED = 64
 """Outcomes that a node remembers."""
 
@@ -37,7 +39,7 @@ class Attempt:
         claims: those that are to be allocated.
     """
 
-    __slots__ = ("_budget", "_key", "_plans", "claims", "inventory", "state")
+    __slots__ = ("_budget", "_key", "_plans", "_used", "claims", "inventory", "state")
 
     def __init__(
         self,
@@ -58,6 +60,7 @@ class Attempt:
         self.state = state
         self.claims = tuple(claims)
         self._plans: tuple[ClaimPlan, ...] | None = None
+        self._used: dict[tuple[PoolId, ...], tuple[object, ...]] = {}
         self._budget = budget
         numbers = tuple([signature_number(inventory, claim) for claim in self.claims])
         self._key: object = None if None in numbers else (budget, numbers)
@@ -76,9 +79,7 @@ class Attempt:
             return self._search(node, view, first_share)
         # The answer depends on the claims' specifications, the pools that the node sees, what is in use in them, and
         # what the node declares; attempts that agree in all of them need not search again.
-        pool = self.state.pool
-        used = tuple([pool(each.id).content for each in view.pools])
-        key = (self._key, node.status.declared_features, used)
+        key = (self._key, node.status.declared_features, self._contents(view))
         known = view.memo.get(key)
         if known is not None:
             assert isinstance(known, Allocated | Unallocatable), "nothing else is remembered"
@@ -89,6 +90,16 @@ class Attempt:
                 view.memo.clear()
             view.memo[key] = outcome
         return outcome
+
+    def _contents(self, view: NodeView) -> tuple[object, ...]:
+        """What is in use in the pools of a node; looked up once for nodes that see the same many pools."""
+        pool, ids = self.state.pool, view.pool_ids
+        if len(ids) < _MANY_POOLS:
+            return tuple([pool(each).content for each in ids])
+        known = self._used.get(ids)
+        if known is None:
+            known = self._used[ids] = tuple([pool(each).content for each in ids])
+        return known
 
     def _search(self, node: Node, view: NodeView, first_share: int) -> Outcome:
         profile = self.inventory.profile

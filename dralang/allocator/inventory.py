@@ -116,18 +116,20 @@ class NodeView:
     Attributes:
         node: the node.
         pools: all pools of the node, incomplete and invalid ones included.
+        pool_ids: their IDs.
         devices: the devices of the complete pools, in search order.
         error: a fatal error of the gathering, or None.
         bad_pools: the incomplete and invalid pools.
         memo: outcomes of attempts, remembered by whoever computes them.
     """
 
-    __slots__ = ("_candidates", "bad_pools", "devices", "error", "memo", "node", "pools")
+    __slots__ = ("_candidates", "bad_pools", "devices", "error", "memo", "node", "pool_ids", "pools")
 
     def __init__(self, node: Node, pools: Iterable[Pool], error: GatherError | None, profile: AllocatorProfile) -> None:
         self.node = node
         self.error = error
         self.pools = _search_order(pools, profile)
+        self.pool_ids = tuple([pool.id for pool in self.pools])
         devices = [(device, pool) for pool in self.pools for device in pool.devices]
         if profile.features.binding_conditions and not profile.has("binding-conditions-delay-pool"):
             devices.sort(key=lambda entry: bool(entry[0].api.binding_conditions))

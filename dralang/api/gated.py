@@ -396,6 +396,8 @@ def without_gated(new: T, old: T | None, gates: FeatureGates) -> T:
         return new
     path = _GATED[kind].part
     here = part = _part(new, path)
+    if old is not None and part is _part(old, path):
+        return new  # whatever is in use is so already
     for rule in rules:
         if rule.in_use(part) and not (old is not None and rule.in_use(_part(old, path))):
             part = rule.drop(part)

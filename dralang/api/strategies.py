@@ -27,7 +27,7 @@ from dralang.api.validation.context import ValidationContext
 from dralang.api.validation.equality import semantically_equal
 from dralang.api.validation.errors import IMMUTABLE_TEXT, Errors, forbidden, invalid, not_supported
 from dralang.api.validation.metadata import object_meta, template_meta
-from dralang.api.validation.nodes import declared_features
+from dralang.api.validation.nodes import declared_features, node_taints
 from dralang.api.workloads import PodGroup, PodGroupStatus, Workload
 from dralang.values.names import dns_label_errors, dns_subdomain_errors
 
@@ -388,7 +388,7 @@ class _Pod(Strategy):
         pods.pod_update(new, old, out)
 
     def check_status(self, new: Pod, old: Pod, situation: Situation, out: Errors) -> None:
-        pods.pod_status(new, out)
+        pods.pod_status(new, situation.context.gates.version, out)
 
 
 class _PodGroup(Strategy):
@@ -473,7 +473,7 @@ class _PriorityClass(Strategy):
 
 
 class _Node(Strategy):
-    """Of a node, metadata and declared features are checked."""
+    """Of a node, metadata, taints and declared features are checked."""
 
     def on_create(self, new: Node, situation: Situation) -> Kind:
         return without_gated(new, None, situation.context.gates)
@@ -486,7 +486,11 @@ class _Node(Strategy):
 
     def check_create(self, new: Node, situation: Situation, out: Errors) -> None:
         self.check_meta(new.metadata, out)
+        node_taints(new.spec.taints, "spec.taints", out)
         declared_features(new.status.declared_features, "status.declaredFeatures", out)
+
+    def check_update(self, new: Node, old: Node, situation: Situation, out: Errors) -> None:
+        node_taints(new.spec.taints, "spec.taints", out)
 
     def check_status(self, new: Node, old: Node, situation: Situation, out: Errors) -> None:
         declared_features(new.status.declared_features, "status.declaredFeatures", out)

@@ -165,10 +165,10 @@ def _bare_first(entries: Mapping[str, Entry]) -> Iterable[tuple[str, Entry]]:
 
     So the qualified name wins over the same name without domain, wherever they stand.
     """
-    qualified = ["/" in name for name in entries]
-    if all(qualified) or not any(qualified):
+    qualified = [item for item in entries.items() if "/" in item[0]]
+    if not qualified or len(qualified) == len(entries):
         return entries.items()
-    return sorted(entries.items(), key=lambda item: "/" in item[0])
+    return [item for item in entries.items() if "/" not in item[0]] + qualified
 
 
 def _is_large(value: Value) -> bool:

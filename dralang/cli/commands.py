@@ -113,6 +113,7 @@ COMMANDS: Final = (
             Option(("--seed",), "where random choices start; part of every report", "N"),
             Option(("-k",), "only fuzzes whose file or title contains this: `and`, `or`, `not`, ( )", "EXPR"),
             Option(("-m",), "only fuzzes with these tags: `and`, `or`, `not`, ( )", "EXPR"),
+            FORMAT,
             *MODEL,
             *COMMON,
         ),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from dralang.cli.arguments import Arguments
+from dralang.cli.arguments import Arguments, UsageError
 from dralang.cli.console import Console
 from dralang.diagnostics.diagnostic import Diagnostic
 from dralang.fuzz.campaign import Outcome, Target
@@ -19,8 +19,12 @@ def how_of(arguments: Arguments, cache: Path, console: Console) -> How:
 
     Raises:
         UnavailableError: an oracle cannot be had here.
+        UsageError: it cannot be had where stories are to be played.
     """
     against = tuple(dict.fromkeys(arguments.all("--against")))
+    if REAL_ALLOCATOR in against and arguments.text("--engine") == "dask":
+        way_out = "use processes here (`-n`), or leave out this oracle"
+        raise UsageError("the real allocator is built on this machine, workers of Dask are elsewhere", way_out)
     program = ""
     if REAL_ALLOCATOR in against:
         program = str(built(cache, lambda: console.err("note: `go build` of the real allocator, this once\n")))

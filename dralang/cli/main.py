@@ -16,7 +16,7 @@ from dralang.cli.commands import COMMANDS, Command, command_named, help_of, over
 from dralang.cli.console import Console, OutputError
 
 _MAX_MESSAGE = 2_000
-_GARBAGE_THRESHOLD = 100_000
+GARBAGE_THRESHOLDS = (100_000, 50, 100)
 Handler = Callable[[Arguments, Console], int]
 
 
@@ -44,7 +44,7 @@ def main(
     # Most of what a command makes lives to its end, and looking for garbage among it every few hundred objects takes a
     # tenth of the time. A simulation that is over is garbage, though, and a web that only the collector can free.
     thresholds = gc.get_threshold()
-    gc.set_threshold(_GARBAGE_THRESHOLD, 50, 100)
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
     try:
         code = _guarded(words, console)
         console.flush()

@@ -47,6 +47,8 @@ class Reader(Protocol):
 
 MAX_RESERVED_FOR = 256
 DEFAULT_GRACE_SECONDS = 30
+PREEMPTS = "PreemptLowerPriority"
+"""What a PriorityClass says about preemption if it says nothing."""
 HOSTNAME_LABEL = "kubernetes.io/hostname"
 SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 GATED_MESSAGE = "Scheduling is blocked due to non-empty scheduling gates"

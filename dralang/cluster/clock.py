@@ -79,6 +79,8 @@ class EventQueue:
         """Called after every single entry, for those who look on."""
         self.watches_all = True
         """False: only after those that leave nothing near."""
+        self.running = ""
+        """The component whose entry runs; empty between two entries."""
         self._heap: list[tuple[int, int, int, Timer]] = []
         self._sequence = 0
         self._parked: dict[str, list[Timer]] = {}
@@ -187,7 +189,9 @@ class EventQueue:
             self.now = timer.time
         timer.state = _DONE
         self.executed += 1
+        self.running = timer.component
         timer.action(timer.argument)
+        self.running = ""
         if self.on_event is not None and (self.watches_all or not self.near_count):
             self.on_event()
 

@@ -19,10 +19,12 @@ from dralang.api.gated_status import gated_claim_status
 from dralang.api.meta import ObjectMeta
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod, PodCondition
+from dralang.api.priority import PriorityClass
 from dralang.api.resourceclaim import ResourceClaim, ResourceClaimStatus, ResourceClaimTemplate
 from dralang.api.resourceslice import ResourceSlice
 from dralang.api.workloads import PodGroup, Workload
 from dralang.cluster.admission import (
+    PREEMPTS,
     KubernetesObject,
     admit_claim_status,
     admit_node,
@@ -203,7 +205,7 @@ class ObjectStore:
             return refused
         if (namespace, name) in self._kind(kind):
             return ApiError("AlreadyExists", f'{_plural(kind)} "{name}" already exists')
-        admitted: Any = without_gated(new, None, self.features)
+        admitted: Any = new if self._is_complete(new) else without_gated(new, None, self.features)
         if kind is Pod:
             admitted = admit_pod(admitted, self)
             if isinstance(admitted, ApiError):
@@ -241,11 +243,19 @@ class ObjectStore:
             return admit_rule(old, new, format_time(self.events.now))
         if kind is ResourceClaim or kind is ResourceClaimTemplate:
             return self._with_defaults(new)
+        if kind is PodGroup:
+            return with_defaults(new, format_time(self.events.now))
+        if kind is PriorityClass:
+            return new if new.preemption_policy is not None else replace(new, preemption_policy=PREEMPTS)
         return admit_node(new) if kind is Node and old is None else new
+
+    def _is_complete(self, new: Any) -> bool:
+        """Whether the spec of a claim or template is one that was stored before, gates and defaults applied."""
+        return bool(self._complete) and id(getattr(new, "spec", None)) in self._complete
 
     def _with_defaults(self, new: Any) -> Any:
         """A claim or template with its defaults; claims of one template share their spec, so most are known."""
-        if id(new.spec) in self._complete and getattr(new, "status", _NO_STATUS).allocation is None:
+        if self._is_complete(new) and getattr(new, "status", _NO_STATUS).allocation is None:
             return new
         filled = with_defaults(new, format_time(self.events.now))
         if filled.spec == new.spec:

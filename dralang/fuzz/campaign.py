@@ -8,20 +8,18 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from dralang.fuzz.engine import Engine, EngineError, HandleT, Order, packed
 from dralang.fuzz.example import Example
-from dralang.fuzz.explore import Chunk, Explorer, seed_of
+from dralang.fuzz.explore import CHUNK, Chunk, Explorer, seed_of
 from dralang.fuzz.how import How
 from dralang.fuzz.memory import Memory
+from dralang.fuzz.reach import Reached, States
 from dralang.run.workshop import Workshop
 from dralang.scenario.model import Scenario, Settings
-
-CHUNK: Final = 50
-"""Examples to a chunk."""
 
 
 class Target(Struct, frozen=True):
@@ -63,7 +61,8 @@ class Outcome(Struct):
         examples: played.
         discarded: drawn, and did not go together.
         why_discarded: one of the reasons.
-        reached: see ``example.reached_by``.
+        reached: what was reached, but for the states.
+        states: these.
         example: the smallest one that failed, played once more; None if none did, or if dralang broke.
         choices: of the same.
         signature: of its failure.
@@ -78,7 +77,8 @@ class Outcome(Struct):
     examples: int = 0
     discarded: int = 0
     why_discarded: str = ""
-    reached: frozenset[str] = frozenset()
+    reached: Reached = Reached()
+    states: States = field(default_factory=States)
     example: Example | None = None
     choices: tuple[int, ...] | None = None
     signature: str = ""
@@ -215,7 +215,8 @@ class Campaign:
         outcome.examples += chunk.examples
         outcome.discarded += chunk.discarded
         outcome.why_discarded = outcome.why_discarded or chunk.why_discarded
-        outcome.reached |= chunk.reached
+        outcome.states.add(chunk.reached.states)
+        outcome.reached |= structs.replace(chunk.reached, states=frozenset())
         outcome.last = number
         for name, count in chunk.counts.items():
             outcome.counts[name] = outcome.counts.get(name, 0) + count

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from dralang.fuzz.explore import Chunk, Explorer
 from dralang.fuzz.how import How
+from dralang.fuzz.reach import Reached
 from dralang.run.workshop import Workshop
 from dralang.scenario.model import Scenario
 
@@ -99,4 +100,4 @@ def _unpacked(program: bytes, how: How) -> tuple[Explorer, Scenario]:
 def lost_worker() -> Chunk:
     """What is found if a chunk loses one worker after the other."""
     fault = "WorkerLost in worker: a process that explored this fuzz ended again and again"
-    return Chunk(0, 0, "", frozenset(), (), "fault WorkerLost in worker", fault)
+    return Chunk(0, 0, "", Reached(), (), "fault WorkerLost in worker", fault)

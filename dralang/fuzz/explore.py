@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from traceback import extract_tb
+from typing import Final
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, reject, seed, settings
 from hypothesis import strategies as st
@@ -13,9 +14,13 @@ from msgspec import Struct
 from dralang.fuzz.against import Oracles
 from dralang.fuzz.example import Example, play_example
 from dralang.fuzz.how import How
+from dralang.fuzz.reach import Reached
 from dralang.run.workshop import Workshop
 from dralang.scenario.holes import Chooser, RecordedChooser
 from dralang.scenario.model import Scenario
+
+CHUNK: Final = 50
+"""Examples to a chunk."""
 
 
 class Chunk(Struct, frozen=True):
@@ -35,7 +40,7 @@ class Chunk(Struct, frozen=True):
     examples: int
     discarded: int
     why_discarded: str
-    reached: frozenset[str]
+    reached: Reached
     choices: tuple[int, ...] | None = None
     signature: str = ""
     fault: str = ""
@@ -73,6 +78,10 @@ class _HypothesisChooser:
         return low - distance
 
 
+class _Enough(BaseException):
+    """The chunk is to end here; private to this module."""
+
+
 class Explorer:
     """Explores fuzzes. Owned by one process.
 
@@ -105,9 +114,10 @@ class Explorer:
 
     def chunk(self, scenario: Scenario, number: int, examples: int) -> Chunk:
         """Draw and play so many examples with a seed of their own; a failing one is shrunk."""
-        run = _Run(self, scenario)
+        run = _Run(self, scenario, examples)
         chosen = settings(
-            max_examples=examples,
+            # Hypothesis draws otherwise if it is to draw less; so, few examples are the first ones of a whole chunk.
+            max_examples=max(examples, CHUNK),
             database=None,
             deadline=None,
             derandomize=False,
@@ -120,9 +130,7 @@ class Explorer:
         test = seed(number)(chosen(given(st.data())(run.one)))
         try:
             test()
-        except FoundError:
-            pass
-        except Unsatisfiable:
+        except (FoundError, Unsatisfiable, _Enough):
             pass
         except Flaky:
             # The same choices took another course: found by the comparison of traces, or by luck.
@@ -145,13 +153,14 @@ class Explorer:
 class _Run:
     """One chunk; private to this module."""
 
-    def __init__(self, explorer: Explorer, scenario: Scenario) -> None:
+    def __init__(self, explorer: Explorer, scenario: Scenario, most: int) -> None:
         self.explorer = explorer
         self.scenario = scenario
+        self.most = most
         self.examples = 0
         self.discarded = 0
         self.why_discarded = ""
-        self.reached: set[str] = set()
+        self.reached = Reached()
         self.choices: tuple[int, ...] | None = None
         self.signature = ""
         self.fault = ""
@@ -159,8 +168,10 @@ class _Run:
     def one(self, data: st.DataObject) -> None:
         shrinking = self.choices is not None
         keep_going = self.explorer.keep_going
-        if keep_going is not None and not shrinking and not keep_going():
-            return
+        if not shrinking and (
+            self.examples - self.discarded >= self.most or (keep_going is not None and not keep_going())
+        ):
+            raise _Enough
         recorder = _Keeping(_HypothesisChooser(data))
         fault = ""
         example: Example | None = None
@@ -189,7 +200,7 @@ class _Run:
             self.examples - self.discarded,
             self.discarded,
             self.why_discarded,
-            frozenset(self.reached),
+            self.reached,
             self.choices,
             self.signature,
             self.fault,

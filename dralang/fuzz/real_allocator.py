@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from threading import Thread
@@ -125,7 +126,8 @@ class RealAllocator:
         """End the program."""
         process, self._process = self._process, None
         if process is not None and process.stdin is not None and process.stdout is not None:
-            process.stdin.close()
+            with suppress(OSError):  # nobody reads any more what may be left in the pipe
+                process.stdin.close()
             process.stdout.close()
             process.wait()
 

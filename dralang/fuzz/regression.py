@@ -17,7 +17,7 @@ from dralang.diagnostics.diagnostic import DiagnosticLog
 from dralang.diagnostics.source import SourceFile, Span
 from dralang.formatter.format import format_file, format_source
 from dralang.fuzz.against import Oracles
-from dralang.fuzz.example import Example
+from dralang.fuzz.example import Example, is_about_nothing, signature_of
 from dralang.fuzz.explore import fault_of
 from dralang.run.outcome import Failure
 from dralang.run.player import REGRESSION, play
@@ -229,7 +229,7 @@ class _Writer:
             return failure.kind == "expect"
         if wanted.startswith("fault "):
             return failure.kind == wanted
-        return f"{failure.kind} {failure.expected}" == wanted
+        return signature_of(failure) == wanted
 
     def _repaired(self, candidate: _Candidate) -> _Candidate | None:
         """Without what could not be carried out, and with times that have passed as now: a fuzz passes over both."""
@@ -267,7 +267,7 @@ class _Writer:
         failure = self._failure(candidate)[0]
         if failure is None or not self._is_it(failure):
             return False
-        if not exactly:
+        if not exactly and not is_about_nothing(failure):
             self.actual = failure.actual
         return failure.actual == self.actual
 

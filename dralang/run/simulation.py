@@ -13,12 +13,14 @@ from dralang.api.expressions import DeviceExpressions
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod
 from dralang.api.resourceclaim import ResourceClaim
+from dralang.api.strategies import Operation
+from dralang.api.validation.context import CelChecker
 from dralang.api.workloads import PodGroup
 from dralang.cluster.admission import KubernetesObject
 from dralang.cluster.clock import EventQueue
 from dralang.cluster.errors import ApiError
 from dralang.cluster.journal import Journal, JournalEntry
-from dralang.cluster.store import NAMESPACED, ObjectStore
+from dralang.cluster.store import NAMESPACED, ObjectStore, namespace_of
 from dralang.controllers.controller import Controller
 from dralang.controllers.device_taint_eviction import DeviceTaintEvictionController
 from dralang.controllers.disruption import DisruptionController
@@ -30,6 +32,7 @@ from dralang.controllers.pool_status import PoolStatusController
 from dralang.controllers.resourceclaim import ResourceClaimController
 from dralang.features import FeatureGates
 from dralang.readings import faults_of, readings_of
+from dralang.run.admission import ServerAdmission
 from dralang.scheduler.dynamicresources.inventories import Inventories
 from dralang.scheduler.scheduler import Scheduler
 from dralang.scheduler.settings import DEFAULT_SETTINGS, SchedulerSettings
@@ -51,6 +54,8 @@ class Environment:
         expressions: compiles and evaluates device expressions.
         quirks: faults of the version, and readings of KEPs, to switch on or off.
         settings: of the scheduler.
+        checker: compiles expressions as the API server does that looks at what users write; without one it takes
+            everything.
     """
 
     def __init__(
@@ -59,9 +64,11 @@ class Environment:
         expressions: DeviceExpressions,
         quirks: dict[str, bool] | None = None,
         settings: SchedulerSettings = DEFAULT_SETTINGS,
+        checker: CelChecker | None = None,
     ) -> None:
         self.features = features
         self.settings = settings
+        self.checker = checker
         self.readings = readings_of(quirks or {})
         faults = faults_of(quirks or {})
         self.profile: AllocatorProfile = allocator_profile(features.version, _allocator_gates(features), faults)
@@ -85,6 +92,8 @@ class Simulation:
         self.journal = Journal()
         features = environment.features
         self.store = ObjectStore(self.events, self.journal, features)
+        checker = environment.checker
+        self._admission = None if checker is None else ServerAdmission(self.store, checker)
         self.kubelet = Kubelet(self.store, manual=manual_kubelet, waits_for_claims=waits_for_claims)
         self.claim_controller = ResourceClaimController(self.store, features)
         self.garbage_collector = GarbageCollector(self.store, (Pod, PodGroup))
@@ -172,18 +181,26 @@ class Simulation:
 
     def create(self, new: T) -> T | ApiError:
         """Create an object; its status is kept."""
+        if refused := self._refusal("create", new, None):
+            return refused
         created = self.store.create(new)
         if not isinstance(created, ApiError):
             self._record(type(new), created, "Created", "created")
         return created
 
     def load(self, objects: Iterable[KubernetesObject]) -> list[ApiError]:
-        """Create objects that exist from the start; return what was refused."""
+        """Create objects that exist from the start; return what was refused.
+
+        The objects themselves are not judged: they may be captured, and declared ones were before the story began.
+        """
         results = [self.store.create(each) for each in objects]
-        return [each for each in results if isinstance(each, ApiError)]
+        refused = [each for each in results if isinstance(each, ApiError)]
+        return refused if self._admission is None else refused + self._admission.objections()
 
     def update(self, new: T) -> T | ApiError:
         """Replace labels, annotations and spec of an object."""
+        if refused := self._refusal("update", new, self._stored(new)):
+            return refused
         updated = self.store.update(new)
         if not isinstance(updated, ApiError):
             self._record(type(new), updated, "Updated", "changed")
@@ -191,10 +208,22 @@ class Simulation:
 
     def update_status(self, new: T) -> T | ApiError:
         """Replace the status of an object."""
+        if refused := self._refusal("update-status", new, self._stored(new)):
+            return refused
         updated = self.store.update_status(new)
         if not isinstance(updated, ApiError):
             self._record(type(new), updated, "Updated", "status changed")
         return updated
+
+    def _stored(self, new: T) -> T | None:
+        meta = new.metadata
+        return self.store.get(type(new), namespace_of(type(new), meta), meta.name)
+
+    def _refusal(self, operation: Operation, new: KubernetesObject, old: KubernetesObject | None) -> ApiError | None:
+        """Why the API server refuses what a user writes; what is not there is the store's to say."""
+        if self._admission is None or (old is None and operation != "create"):
+            return None
+        return self._admission.refusal(operation, new, old)
 
     def delete(self, kind: type[T], namespace: str, name: str, *, grace_seconds: int | None = None) -> ApiError | None:
         """Delete an object, a pod with its own grace period unless another is given."""

@@ -9,6 +9,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from dralang.api.expressions import DeviceExpressions
+from dralang.cel.admission import admission_checker
 from dralang.features import FeatureGates, GateProblem
 from dralang.run.expressions import expressions_for
 from dralang.run.simulation import Environment
@@ -45,7 +46,13 @@ class Workshop:
                 return features
             scheduler = DEFAULT_SETTINGS if settings.scheduler is None else scheduler_settings(settings.scheduler)
             scheduler = replace(scheduler, memory=self._memory)
-            found = Environment(features, self._expressions(features), dict(settings.quirks), scheduler)
+            found = Environment(
+                features,
+                self._expressions(features),
+                dict(settings.quirks),
+                scheduler,
+                admission_checker(features),
+            )
             self._environments[key] = found
         return found
 

@@ -11,11 +11,12 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Final
 
 from dralang.api.containers import Container, EphemeralContainer
-from dralang.api.pods import Pod
+from dralang.api.pods import Pod, PodSpec
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind
 from dralang.scheduler.framework import SKIP, SUCCESS, Code, CycleState, Plugin, Status
 from dralang.scheduler.node_info import NodeInfo, PodInfo
 
+_MOST_KNOWN: Final = 1_024
 _MISSING: Final = Status(Code.UNRESOLVABLE, "node(s) didn't match Pod's required features")
 _MLDSA_KEYS: Final = frozenset({"MLDSA44", "MLDSA65", "MLDSA87"})
 
@@ -68,9 +69,17 @@ class NodeDeclaredFeatures(Plugin):
 
     def __init__(self, version: str) -> None:
         self._version = version
+        self._known: dict[int, tuple[PodSpec, frozenset[str]]] = {}
+        """What a spec needs, by its identity; the spec is kept alive for that."""
 
     def _needed(self, pod: Pod) -> frozenset[str]:
-        return needed_features(pod, self._version)
+        spec = pod.spec
+        known = self._known.get(id(spec))
+        if known is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            known = self._known[id(spec)] = (spec, needed_features(pod, self._version))
+        return known[1]
 
     def pre_filter(
         self, state: CycleState, info: PodInfo, nodes: Sequence[NodeInfo]

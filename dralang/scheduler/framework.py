@@ -6,7 +6,7 @@ Source: k8s.io/kube-scheduler framework (Code, Status, CycleState), with typed s
 from collections import Counter
 from collections.abc import Container, Hashable, Sequence
 from enum import IntEnum
-from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from dralang.api.pods import Pod
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind
@@ -133,7 +133,8 @@ class CycleState:
     def read(self, key: StateKey[State]) -> State | None:
         """A plugin's state, if it has any."""
         found: Any = self._data.get(key.name)
-        return cast("State | None", found)
+        answer: State | None = found
+        return answer
 
     def clone(self) -> "CycleState":
         """A copy on which the effect of other pods can be tried."""
@@ -259,7 +260,7 @@ class NodeStatuses:
         absent: that of all others.
     """
 
-    __slots__ = ("_codes", "_plugins", "_reasons", "_summary", "absent", "own")
+    __slots__ = ("__weakref__", "_codes", "_plugins", "_reasons", "_summary", "absent", "own")
 
     def __init__(self) -> None:
         self.own: dict[str, Status] = {}

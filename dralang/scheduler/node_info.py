@@ -67,7 +67,35 @@ class PodInfo:
                 self.claims = known_claims(pod)
             self.pod = pod
             return self
-        return PodInfo(pod)
+        return self._placed(pod) if _differs_in_place(old, pod) else PodInfo(pod)
+
+    def _placed(self, pod: Pod) -> "PodInfo":
+        """The info for the pod with a node: all that was computed stays."""
+        copy: PodInfo = object.__new__(PodInfo)
+        copy.pod = pod
+        copy.uid = self.uid
+        copy.priority = self.priority
+        copy.claims = known_claims(pod)
+        copy.requests = self.requests
+        copy.scored_requests = self.scored_requests
+        copy.ports = self.ports
+        copy.has_affinity = self.has_affinity
+        return copy
+
+
+def _differs_in_place(old: Pod, new: Pod) -> bool:
+    """Whether the spec of a pod differs in its node at most, as after a binding."""
+    before, after = old.spec, new.spec
+    return (
+        before.containers is after.containers
+        and before.init_containers is after.init_containers
+        and before.resources is after.resources
+        and before.overhead is after.overhead
+        and before.affinity is after.affinity
+        and before.priority == after.priority
+        and not old.status.node_allocatable_resource_claim_statuses
+        and not new.status.node_allocatable_resource_claim_statuses
+    )
 
 
 def known_claims(pod: Pod) -> frozenset[tuple[str, str]]:

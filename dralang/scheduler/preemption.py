@@ -179,7 +179,7 @@ class DefaultPreemption(Plugin):
         violating: list[Candidate] = []
         errors: list[str] = []
         for node in nodes:
-            result = self._dry_run(state.clone(), info, node.clone(), budgets)
+            result = self._dry_run(state, info, node, budgets)
             if isinstance(result, Candidate):
                 (violating if result.violations else clean).append(result)
                 if clean and len(clean) + len(violating) >= limit:
@@ -198,6 +198,7 @@ class DefaultPreemption(Plugin):
         possible = [other for other in node.pods.values() if other.priority < info.priority]
         if not possible:
             return Status(Code.UNRESOLVABLE, _NO_VICTIMS)
+        state, node = state.clone(), node.clone()
 
         def take(other: PodInfo) -> Status:
             node.remove_pod(other.uid)

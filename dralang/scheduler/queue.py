@@ -12,6 +12,7 @@ from dralang.cluster.clock import EventQueue, Phase, Timer
 from dralang.scheduler.cluster_event import WILDCARD, ClusterEvent, EventKind
 from dralang.scheduler.framework import Status
 from dralang.scheduler.node_info import PodInfo
+from dralang.scheduler.settings import SchedulerSettings
 
 SECOND = 1000
 UNSCHEDULABLE_TIMEOUT = 5 * 60 * SECOND
@@ -34,6 +35,12 @@ class QueueSettings(NamedTuple):
     max_backoff: int = 10 * SECOND
     pop_from_backoff: bool = True
     passes_over: bool = True
+
+    @staticmethod
+    def of(settings: SchedulerSettings, *, pop_from_backoff: bool) -> "QueueSettings":
+        """What the settings of the scheduler say of its queue."""
+        passes_over = settings.memory != "none"
+        return QueueSettings(settings.initial_backoff, settings.max_backoff, pop_from_backoff, passes_over)
 
 
 class QueuedEntity:

@@ -27,7 +27,7 @@ from dralang.scheduler.dynamicresources.binding import ClaimBinder
 from dralang.scheduler.dynamicresources.inventories import Inventories
 from dralang.scheduler.dynamicresources.manager import DRAManager, Listener
 from dralang.scheduler.dynamicresources.plugin import DynamicResources
-from dralang.scheduler.framework import SUCCESS, CycleState, Diagnosis, NominationEnd, Plugin, Status
+from dralang.scheduler.framework import SUCCESS, CycleState, NominationEnd, Plugin, Status
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
 from dralang.scheduler.nominator import PodNominator
 from dralang.scheduler.pod_group_cycle import PodGroupCycle
@@ -64,7 +64,10 @@ class Scheduler:
         """Told of every pod that has got a node and its devices, before anything is written."""
         self.on_preempting: Callable[[Pod, str, tuple[Pod, ...]], None] | None = None
         """Told of every preemption that was chosen, before anything is done: preemptor, node, victims."""
-        self._listener: Listener | None = None
+        self.on_asked: Listener = lambda attempt, node, outcome: None
+        """Told of every question to the allocator, with its answer."""
+        self.on_gated: Callable[[str], None] | None = None
+        """Called with the reason when a pod may not be tried yet, of which nothing is recorded."""
         self._reset()
         handlers = (
             (Pod, self._on_pod),
@@ -90,9 +93,9 @@ class Scheduler:
             recomputes_names=features.version not in ("1.34", "1.35", "1.36", "1.37"),
             changed=self._claim_changed,
             touched=self._nodes_touched,
+            asked=lambda *asked: self.on_asked(*asked),
             forgets=settings.memory == "none",
         )
-        self.manager.listener = self._listener
         self.dynamic_resources = DynamicResources(
             self.store,
             self.manager,
@@ -131,12 +134,7 @@ class Scheduler:
         self.queue = SchedulingQueue(
             self.events,
             self.name,
-            QueueSettings(
-                settings.initial_backoff,
-                settings.max_backoff,
-                pop_from_backoff=features.enabled("SchedulerPopFromBackoffQ"),
-                passes_over=settings.memory != "none",
-            ),
+            QueueSettings.of(settings, pop_from_backoff=features.enabled("SchedulerPopFromBackoffQ")),
             self._pre_enqueue,
             self._helps,
             self._wake,
@@ -156,6 +154,7 @@ class Scheduler:
             group_claims=self.dynamic_resources.group_claims,
             sets_timestamp=waits,
             settles_each=features.version in ("1.34", "1.35"),
+            names_special=features.version >= "1.38",
         )
         self.binder = Binder(
             self.store,
@@ -166,8 +165,6 @@ class Scheduler:
             failed=self._binding_failed,
         )
         self._group_cycle = PodGroupCycle(self)
-        self.last_diagnosis: dict[str, Diagnosis] = {}
-        """The outcome of the last attempt of each pod that was rejected, for explanations."""
         self._cycle_planned = False
 
     def _delegates(self, resource: str, node: NodeInfo | None) -> bool:
@@ -199,10 +196,6 @@ class Scheduler:
     def _namespace_labels(self, name: str) -> Mapping[str, str]:
         found = self.store.get(Namespace, "", name)
         return {"kubernetes.io/metadata.name": name, **(found.metadata.labels if found is not None else {})}
-
-    def listen(self, listener: Listener) -> None:
-        """Let somebody hear every question to the allocator, whoever restarts the scheduler."""
-        self._listener = self.manager.listener = listener
 
     # Life of the process.
 
@@ -377,7 +370,6 @@ class Scheduler:
         uid = old.metadata.uid
         self._drop_from_queue(old)
         self.nominator.delete(uid)
-        self.last_diagnosis.pop(uid, None)
         if new is None or new.status.phase in TERMINAL:
             if self.cache.node_of(uid):
                 self.cache.remove_pod(uid)
@@ -416,6 +408,8 @@ class Scheduler:
             for plugin in gates:
                 status = plugin.pre_enqueue(pod)
                 if not status.is_success:
+                    if self.on_gated is not None:
+                        self.on_gated(status.message)
                     return status.by(plugin.name)
         return SUCCESS
 
@@ -482,7 +476,6 @@ class Scheduler:
             case Found():
                 self._place(queued, state, answer.node)
             case NotFound(diagnosis=diagnosis, nominated=nominated):
-                self.last_diagnosis[queued.info.uid] = diagnosis
                 self._reject(queued, diagnosis.message(), diagnosis.rejectors, nominated)
             case Failed(message=message, rejected=rejected):
                 self._fail(queued, message, rejected=rejected)
@@ -500,7 +493,6 @@ class Scheduler:
 
     def start_binding(self, queued: QueuedPod, state: CycleState, node: str) -> None:
         """Let a pod that was taken be bound."""
-        self.last_diagnosis.pop(queued.uid, None)
         self.binder.start(Binding(queued, state, node))
 
     def take(self, queued: QueuedPod, state: CycleState, node: str) -> str:
@@ -557,7 +549,6 @@ class Scheduler:
         self._report(queued, "Unschedulable", message, nominated)
 
     def _fail(self, queued: QueuedPod, message: str, *, rejected: bool) -> None:
-        self.last_diagnosis.pop(queued.info.uid, None)
         key = group_key(queued.pod) if self.groups.enabled else None
         if key is not None and queued.place != "gone":
             self.groups.put_back(queued, key)

@@ -12,6 +12,7 @@ from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from typing import NamedTuple
+from weakref import ref
 
 from dralang.scheduler.framework import Code, CycleState, NodeStatuses, Status
 from dralang.scheduler.node_info import NodeInfo
@@ -36,7 +37,10 @@ class Walk(NamedTuple):
 
 
 class Refusals:
-    """Why nodes refuse, by name, with the numbers that messages need; a copy is made only if it must be."""
+    """Why nodes refuse, by name, with the numbers that messages need.
+
+    What was handed out is copied before a change only if somebody still has it.
+    """
 
     __slots__ = ("_codes", "_plugins", "_reasons", "_shared", "own")
 
@@ -45,7 +49,7 @@ class Refusals:
         self._reasons: Counter[tuple[str, ...]] = Counter()
         self._codes: Counter[Code] = Counter()
         self._plugins: Counter[str] = Counter()
-        self._shared: NodeStatuses | None = None
+        self._shared: ref[NodeStatuses] | None = None
 
     def put(self, node: str, status: Status) -> None:
         """A node refuses."""
@@ -58,8 +62,8 @@ class Refusals:
 
     def _own(self) -> dict[str, Status]:
         if self._shared is not None:
-            # Somebody may still want to explain what was found then.
-            self.own = dict(self.own)
+            if self._shared() is not None:
+                self.own = dict(self.own)
             self._shared = None
         return self.own
 
@@ -69,10 +73,12 @@ class Refusals:
         self._plugins[status.plugin] += sign
 
     def statuses(self) -> NodeStatuses:
-        """All of them; the same object until something changes."""
-        if self._shared is None:
-            self._shared = NodeStatuses.counted(self.own, +self._reasons, +self._codes, +self._plugins)
-        return self._shared
+        """All of them; the same object as long as somebody has it and nothing changes."""
+        shared = self._shared() if self._shared is not None else None
+        if shared is None:
+            shared = NodeStatuses.counted(self.own, +self._reasons, +self._codes, +self._plugins)
+            self._shared = ref(shared)
+        return shared
 
 
 class Verdicts:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from faults import Blind
 
 from dralang.check.analysis import Analyzer
 from dralang.fuzz.against import Oracles
@@ -53,15 +54,6 @@ def test_what_is_remembered_changes_nothing(version, head):
 
 def stale(*_):
     """Whoever should forget does not."""
-
-
-class Blind:
-    """Sees no invariant broken."""
-
-    def __init__(self, *_, **__):
-        self.violations = []
-
-    begin = look_at_rest = look_after_restart = look_back = slowed_down = add = lambda *_: None
 
 
 FORGOTTEN = {

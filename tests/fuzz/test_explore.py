@@ -20,7 +20,7 @@ fuzz "f" {
 """
 
 
-def drawn(monkeypatch, chunks=4):
+def drawn(monkeypatch, chunks=4, examples=50):
     """The choices of every example."""
     [scenario] = Analyzer().text(Path("a.dra"), "a.dra", SPEC).scenarios
     kept: list[tuple[int, ...]] = []
@@ -34,7 +34,7 @@ def drawn(monkeypatch, chunks=4):
         play = explore.play_example
         patch.setattr(explore, "play_example", keeping)
         for number in range(chunks):
-            Explorer(Workshop()).chunk(scenario, seed_of(0, scenario, number), 50)
+            Explorer(Workshop()).chunk(scenario, seed_of(0, scenario, number), examples)
     return kept
 
 
@@ -56,3 +56,10 @@ def test_numbers_are_drawn_over_the_whole_range(monkeypatch):
     numbers = {number for choices in drawn(monkeypatch) for number in choices}
     assert min(numbers) == 0
     assert 50_000 < max(numbers) <= 100_000
+
+
+def test_fewer_examples_are_the_first_ones(monkeypatch):
+    """So `--max-examples` does not decide what is drawn."""
+    whole = drawn(monkeypatch, chunks=1)
+    assert drawn(monkeypatch, chunks=1, examples=20) == whole[:20]
+    assert drawn(monkeypatch, chunks=1, examples=1) == whole[:1]

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from faults import Blind
 
 from dralang.allocator import attempt_state
 from dralang.allocator.profiles import allocator_profile
@@ -77,10 +78,9 @@ def test_the_allocators_agree_in_drawn_stories(real_allocator_folder, head):
 @NEEDS_GO
 def test_other_devices_are_a_finding_with_a_case(with_program, monkeypatch):
     monkeypatch.setattr(attempt_state, "untolerated", lambda *_: None)
-    # The invariants see that fault too.
-    monkeypatch.setattr("dralang.run.invariants.watch.Watch.look_back", lambda _: None)
-    monkeypatch.setattr("dralang.run.invariants.watch.Watch.look_at_rest", lambda _: None)
-    monkeypatch.setattr("dralang.run.invariants.watch.Watch._take", lambda *_: None)
+    # The invariants see that fault too, and who tells the story otherwise.
+    monkeypatch.setattr("dralang.run.player.Watch", Blind)
+    monkeypatch.setattr("dralang.fuzz.example.told_otherwise", lambda *_, **__: None)
     with_program.write("a.dra", TAINTED)
     command = ("fuzz", "a.dra", "--max-examples", "20", "--against", "real-allocator")
     ran = with_program.run(*command)
@@ -145,7 +145,7 @@ def test_a_program_that_ends_is_told(tmp_path):
 def heard(text):
     story = scenario_of(text).template.draw(SmallestChooser()).scenario
     hearing = Hearing(Encoder())
-    play(story, Workshop(), lambda simulation: simulation.scheduler.listen(hearing.hear))
+    play(story, Workshop(), lambda simulation: setattr(simulation.scheduler, "on_asked", hearing.hear))
     return hearing
 
 

@@ -36,11 +36,6 @@ def played(body: str, header: str = "") -> Played:
 
 
 PASSING = {
-    "a status that no server would store is no fault of ours": (
-        "set claim shared status: { allocation: { devices: { results: [{ request: gpu, driver: gpu.example.com, "
-        "pool: worker-1, device: gpu-0 }] }, nodeSelector: { nodeSelectorTerms: [{ matchExpressions: "
-        "[{ key: a, operator: Near, values: [b] }] }] } } }\ncreate user-1\nexpect user-1 is pending"
-    ),
     "admin access with the label on the namespace": (
         'namespace ops { labels { resource.kubernetes.io/admin-access: "true" } }\n'
         "claim ops/spy { request gpu: all of gpu { adminAccess: true } }\n"
@@ -186,6 +181,15 @@ def test_passes(name):
 
 
 FAILING = {
+    "a status that no server would store": (
+        (
+            "set claim shared status: { allocation: { devices: { results: [{ request: gpu, driver: gpu.example.com, "
+            "pool: worker-1, device: gpu-0 }] }, nodeSelector: { nodeSelectorTerms: [{ matchExpressions: "
+            "[{ key: a, operator: Near, values: [b] }] }] } } }\ncreate user-1\nexpect user-1 is pending"
+        ),
+        1,
+        'operator: Invalid value: "Near": not a valid selector operator',
+    ),
     "wrong device": ("create a\nexpect a runs with gpu-1", 2, "a runs on worker-1 with gpu-0"),
     "one device too few": ("create big\nexpect big runs with gpu-0", 2, "big runs on worker-1 with gpu-0, gpu-1"),
     "not pending": ("create a\nexpect a is pending", 2, "a runs on worker-1 with gpu-0"),

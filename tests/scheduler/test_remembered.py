@@ -3,9 +3,14 @@
 from collections import Counter
 
 import pytest
+from builders import claim, cluster, create, gpu_class, gpu_slice, node, pod, where
 from counts import count
+from msgspec.structs import replace
 from stories.large import LargeStory
 
+from dralang.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from dralang.api.allocation import AllocationResult
+from dralang.api.resourceclaim import ResourceClaimStatus
 from dralang.scheduler import cycle
 from dralang.scheduler.cycle import Found, SchedulingAlgorithm
 from dralang.scheduler.dynamicresources.cycle_data import STATE
@@ -45,6 +50,9 @@ def test_these_stories_reach_what_is_remembered(monkeypatch):
         kind = "extended" if data is not None and data.special else "claims"
         if signature:
             reached[f"{kind} with a signature"] += 1
+            reached["allocated claims with a signature"] += any(
+                isinstance(part, tuple) and part[0] == "allocated" for part in signature
+            )
         return signature
 
     def looked(self, state, info):
@@ -66,5 +74,23 @@ def test_these_stories_reach_what_is_remembered(monkeypatch):
     monkeypatch.setattr(Verdicts, "walk", walked)
     for seed in range(20):
         told(seed)
-    assert len(reached) == 6
+    assert len(reached) == 7
     assert min(reached.values()) >= 20, reached
+
+
+def test_every_pod_gives_up_its_own_claim_that_no_node_accepts(monkeypatch):
+    monkeypatch.setattr(cycle, "REMEMBERS_FROM", 1)
+    elsewhere = NodeSelector(
+        node_selector_terms=(
+            NodeSelectorTerm(
+                match_expressions=(NodeSelectorRequirement(key="rack", operator="In", values=("gone",)),),
+            ),
+        )
+    )
+    allocated = ResourceClaimStatus(allocation=AllocationResult(node_selector=elsewhere))
+    simulation = cluster(node("n1"), node("n2"), gpu_slice("n1", 2), gpu_class())
+    for name in ("a", "b"):
+        create(simulation, replace(claim(f"claim-{name}"), status=allocated))
+    create(simulation, *(pod(f"pod-{name}", uses=[f"claim-{name}"]) for name in ("a", "b")))
+    simulation.settle()
+    assert where(simulation, "pod-a", "pod-b") == {"pod-a": "n1", "pod-b": "n1"}

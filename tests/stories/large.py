@@ -30,6 +30,9 @@ RESOURCES = (
     "deviceclass.resource.kubernetes.io/any", "deviceclass.resource.kubernetes.io/small",
 )  # fmt: skip
 GATES = {"DRAExtendedResource": True}
+NETWORK = "network"
+"""A pool of devices that all nodes with a fast disk can use."""
+SSD = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "disk", "operator": "In", "values": ["ssd"]}]}]}
 SIZES = {"cpu": "4", "memory": "8Gi", "pods": "110"}
 
 _WORKSHOP = Workshop()
@@ -58,6 +61,8 @@ class LargeStory:
                 self.store.create(new(ResourceClaimTemplate, f"{name}-{count}", spec=spec))
         for _ in range(self.chance.randint(6, 14)):
             self.add_node()
+        if self.chance.random() < 0.4:
+            self.publish(NETWORK, 1)
         for _ in range(self.chance.randint(40, 80)):
             self.chance.choice(self.acts)()
             if self.chance.random() < 0.6:
@@ -99,7 +104,8 @@ class LargeStory:
             for index in range(self.chance.randint(0, 6))
         ]
         pool = {"name": node, "generation": generation, "resourceSliceCount": 1}
-        spec = {"driver": DRIVER, "nodeName": node, "pool": pool, "devices": devices}
+        where = {"nodeSelector": SSD} if node == NETWORK else {"nodeName": node}
+        spec = {"driver": DRIVER, "pool": pool, "devices": devices, **where}
         self.put(new(ResourceSlice, f"{node}-gpus", spec=spec))
 
     def republish(self):

@@ -166,7 +166,7 @@ class Story:
         for _ in range(self.draw.number(1, 2)):
             self._incident(kind)
         if self.draw.chance(40):
-            self.draw.pick([self._finish_neighbours, self._move_devices, self._move_devices])()
+            self.draw.pick([self._finish_neighbours] + [self._move_devices] * 3)()
             self._pass(0)
         self.simulation.resume("scheduler")
         self._pass(0)
@@ -325,12 +325,12 @@ class Story:
 
     # Devices, nodes and other schedulers.
 
-    def _republish(self) -> None:
+    def _republish(self, percent: int = 60) -> None:
         """A driver publishes its devices anew, all of them or with one less: often one that is promised to somebody."""
         slices = [each for each in self.simulation.store.objects(ResourceSlice) if each.spec.devices]
         nominations = self.simulation.scheduler.manager.nominations.all().values()
         promised = [each for held in nominations for _, result in held.results for each in result.devices.results]
-        if promised and self.draw.chance(60):
+        if promised and self.draw.chance(percent):
             lost = self.draw.pick(promised)
             slices = [each for each in slices if (each.spec.driver, each.spec.pool.name) == (lost.driver, lost.pool)]
         else:
@@ -348,10 +348,10 @@ class Story:
 
     def _move_devices(self) -> None:
         """What is promised vanishes, and pods of other nodes end."""
-        self._republish()
+        self._republish(100)
         nodes = {each.status.nominated_node_name for each in self._nominated()}
         running = [each for each in self.simulation.pods() if each.spec.node_name and each.spec.node_name not in nodes]
-        for each in self.draw.some(running, 3):
+        for each in self.draw.some(running, 6):
             self.simulation.finish("default", each.metadata.name)
 
     def _cordon(self) -> None:

@@ -207,9 +207,9 @@ class Story:
         if draw.chance(40):
             spec["tolerations"] = (Toleration(key="k", operator="Exists"),)
         amounts = {key: parse_quantity(text) for key, text in requests.items()}
-        resources = ResourceRequirements(
-            requests=amounts, limits={"cpu": amounts["cpu"]} if "resources" in spec else {}
-        )
+        # The API server insists on limits of extended resources.
+        limited = {key for key in amounts if "/" in key} | ({"cpu"} if "resources" in spec else set())
+        resources = ResourceRequirements(requests=amounts, limits={key: amounts[key] for key in sorted(limited)})
         container = Container(name="main", image="app", resources=resources, ports=ports)
         claims = tuple(entries) + spec.pop("resource_claims", ())
         grace = draw.pick([0, 5, 30] if "priorities" in themes else [0, 0, 2])

@@ -1,13 +1,18 @@
-"""Nodes: the features that they declare.
+"""Nodes: their taints, and the features that they declare.
 
-Source: pkg/apis/core/validation/validation.go, validateNodeDeclaredFeatures (1.37).
+Source: pkg/apis/core/validation/validation.go, validateNodeTaints and validateNodeDeclaredFeatures (1.37).
 """
 
 import re
 from typing import Final
 
-from dralang.api.validation.errors import Errors, duplicate, invalid
+from msgspec import structs
 
+from dralang.api.affinity import Taint
+from dralang.api.validation import formats
+from dralang.api.validation.errors import Errors, duplicate, invalid, not_supported, required
+
+_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _MAX_LENGTH: Final = 253
 _NAME: Final = re.compile(r"[A-Z][a-zA-Z0-9]*(?:/[a-zA-Z][a-zA-Z0-9]*)*\Z")
 _FORM: Final = (
@@ -28,3 +33,21 @@ def declared_features(names: tuple[str, ...], path: str, out: Errors) -> None:
             out.append(duplicate(f"{path}[{index}]", name))
         elif index and names[index - 1] > name:
             out.append(invalid(f"{path}[{index}]", name, "list must be sorted alphabetically"))
+
+
+def node_taints(taints: tuple[Taint, ...], path: str, out: Errors) -> None:
+    """Taints of nodes, unlike those of devices, differ in key or effect."""
+    seen: set[tuple[str, str]] = set()
+    for index, taint in enumerate(taints):
+        here = f"{path}[{index}]"
+        formats.label_key(taint.key, f"{here}.key", out)
+        if taint.value:
+            formats.label_value(taint.value, f"{here}.value", out)
+        if not taint.effect:
+            out.append(required(f"{here}.effect"))
+        elif taint.effect not in _EFFECTS:
+            out.append(not_supported(f"{here}.effect", taint.effect, _EFFECTS))
+        if (taint.key, taint.effect) in seen:
+            error = duplicate(here, taint)
+            out.append(structs.replace(error, detail="taints must be unique by key and effect pair"))
+        seen.add((taint.key, taint.effect))

@@ -1,6 +1,7 @@
 """The watch over a simulation: which invariants are looked at with which write, and all of them by name."""
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 from msgspec import Struct
@@ -183,6 +184,12 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
 SUMMARIES: Final = {each.name: each.summary for each in INVARIANTS}
 
 
+@lru_cache
+def _excused(quirks: frozenset[str]) -> frozenset[str]:
+    """The invariants that modelled faults of Kubernetes break, by name."""
+    return frozenset([name for name, faults in EXCUSES.items() if not quirks.isdisjoint(faults)])
+
+
 class Watch:
     """Looks at a simulation from outside. It never writes.
 
@@ -199,13 +206,12 @@ class Watch:
         self.violations: list[Violation] = []
         self.preemptions = 0
         self.judging = False
-        profile = environment.profile
-        excused = {name for name, quirks in EXCUSES.items() if any(profile.has(quirk) for quirk in quirks)}
+        quirks = environment.profile.quirks
+        self.excused = excused = _excused(quirks)
 
-        def kept(checks: tuple[C, ...]) -> list[C]:
-            return [check for check in checks if name_of(check) not in excused]
+        def kept(checks: tuple[C, ...]) -> tuple[C, ...]:
+            return checks if not excused else tuple([check for check in checks if name_of(check) not in excused])
 
-        self.excused = excused
         self.of_allocations = kept(OF_ALLOCATIONS)
         self.of_decisions = kept(OF_DECISIONS)
         self.of_taken = kept(OF_TAKEN if thorough else OF_TAKEN[-1:])

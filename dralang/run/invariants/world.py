@@ -25,6 +25,8 @@ from dralang.run.waiting import Waiting
 
 BLOCKING: Final = ("NoSchedule", "NoExecute")
 """The effects of taints that keep requests away."""
+MOST_SELECTED = 10_000
+"""Verdicts of selectors that are remembered."""
 DeviceId = tuple[str, str, str]
 PoolId = tuple[str, str]
 Value = tuple[str, object]
@@ -122,7 +124,7 @@ class World:
         self.moment: tuple[int, ...] = ()
         self.waits: dict[str, Waiting | None] = {}
         """Why pods (UIDs) wait at a moment, as far as somebody asked; see ``rest``."""
-        self._selected: dict[tuple[int, str], tuple[Device, bool | ExpressionError]] = {}
+        self._selected = environment.inventories.selected
 
     # ---- bookkeeping ------------------------------------------------------------------------------------------------
 
@@ -201,7 +203,7 @@ class World:
         Raises:
             ExpressionError: it cannot be told.
         """
-        key = (id(found.device), expression)
+        key = (found.slice.spec.driver, id(found.device), expression)
         known = self._selected.get(key)
         if known is None:
             prepared = self.expressions.prepare(found.slice.spec.driver, found.device)
@@ -210,6 +212,8 @@ class World:
                 verdict = bool(self.expressions.selector(expression)(prepared))
             except ExpressionError as error:
                 verdict = error
+            if len(self._selected) >= MOST_SELECTED:
+                self._selected.clear()
             # The device is kept with it, so that no other one can take its place in memory.
             known = self._selected[key] = (found.device, verdict)
         if isinstance(known[1], ExpressionError):

@@ -47,6 +47,8 @@ class ClaimBinder:
         sets_timestamp: whether an allocation says when it was written.
         settles_each: whether an allocation is in flight only until it is written or refused (up to 1.35), not until
             the pod has everything.
+        names_special: whether what devices take of a node is noted under the real name of the claim for extended
+            resources; the scheduler of 1.37 writes the name that the claim has in its memory.
     """
 
     def __init__(
@@ -57,12 +59,14 @@ class ClaimBinder:
         group_claims: bool,
         sets_timestamp: bool,
         settles_each: bool,
+        names_special: bool,
     ) -> None:
         self._store = store
         self._manager = manager
         self._group_claims = group_claims
         self._sets_timestamp = sets_timestamp
         self._settles_each = settles_each
+        self._names_special = names_special
 
     def bind_claims(self, data: StateData, info: PodInfo, node: str) -> str | Conflict:
         """Write everything for the pod that is not written yet; return what went wrong, empty if nothing did."""
@@ -77,11 +81,20 @@ class ClaimBinder:
         footprint = data.nodes[node].footprint if node in data.nodes else ()
         if footprint:
             meta = info.pod.metadata
+            if self._names_special and data.special:
+                real = data.claims[-1].metadata.name
+                footprint = tuple(
+                    [
+                        replace(each, resource_claim_name=real) if each.resource_claim_name == SPECIAL_NAME else each
+                        for each in footprint
+                    ]
+                )
             written = self._store.patch_status(
                 Pod, meta.namespace, meta.name, node_allocatable_resource_claim_statuses=footprint
             )
             if isinstance(written, ApiError):
-                return written.message
+                pod = f"{meta.namespace}/{meta.name}"
+                return f"updating pod {pod} NodeAllocatableResourceClaimStatuses: {written.message}"
         return ""
 
     def settle(self, data: StateData) -> None:
@@ -192,7 +205,9 @@ class ClaimBinder:
         self._store.journal.record(entry)
 
 
-def drop_reservation(store: ObjectStore, claim: ResourceClaim, uid: str, *, deallocates: bool) -> None:
+def drop_reservation(
+    store: ObjectStore, manager: DRAManager, claim: ResourceClaim, uid: str, *, deallocates: bool
+) -> None:
     """Give back a reservation; after a preemption nobody else would free the claim."""
     meta = claim.metadata
     current = store.get(ResourceClaim, meta.namespace, meta.name)
@@ -202,4 +217,6 @@ def drop_reservation(store: ObjectStore, claim: ResourceClaim, uid: str, *, deal
     changes: dict[str, object] = {"reserved_for": remaining}
     if deallocates and not remaining:
         changes |= {"allocation": None, "devices": ()}
-    store.patch_status(ResourceClaim, meta.namespace, meta.name, **changes)
+    written = store.patch_status(ResourceClaim, meta.namespace, meta.name, **changes)
+    if deallocates and not isinstance(written, ApiError):
+        manager.assume(written)  # a late informer would say for a while that it is reserved

@@ -38,6 +38,7 @@ class DRAManager:
         recomputes_names: see `ClassNames`.
         changed: told of every change of a claim as the scheduler sees it, its own assumptions included.
         touched: told which nodes can use something else than before; None for all.
+        asked: told of every question to the allocator, with its answer.
         forgets: everything is computed anew whenever it is asked for.
     """
 
@@ -49,8 +50,10 @@ class DRAManager:
         recomputes_names: bool,
         changed: ClaimWatcher,
         touched: NodesWatcher,
+        asked: Listener = lambda attempt, node, outcome: None,
         forgets: bool = False,
     ) -> None:
+        self._asked = asked
         self._forgets = forgets
         self._changed = changed
         self._touched = touched
@@ -74,14 +77,11 @@ class DRAManager:
         """What preemption has promised (KEP-5690)."""
         self.shares = 0
         """How many shares were numbered so far."""
-        self.listener: Listener | None = None
-        """Hears every question to the allocator with its answer."""
 
     def ask(self, attempt: Attempt, node: Node) -> Outcome:
         """Ask the allocator for a node; shares go on to be numbered where they are."""
         outcome = attempt.on(node, self.shares + 1)
-        if self.listener is not None:
-            self.listener(attempt, node, outcome)
+        self._asked(attempt, node, outcome)
         return outcome
 
     # Claims.

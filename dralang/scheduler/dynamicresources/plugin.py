@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from dralang.allocator.allocate import Attempt
 from dralang.allocator.node_selection import NodeSelectorError, only_name, selector_matches
 from dralang.allocator.outcome import Allocated
-from dralang.allocator.requests import signature_number
 from dralang.api.allocation import AllocationResult
 from dralang.api.pods import ContainerExtendedResourceRequest, Pod
 from dralang.api.resourceclaim import ResourceClaim
@@ -32,6 +31,7 @@ from dralang.scheduler.dynamicresources.manager import DRAManager
 from dralang.scheduler.dynamicresources.node_allocatable import Footprint, check, footprint, is_mapped, slices_for
 from dralang.scheduler.dynamicresources.scoring import has_alternatives, preference
 from dralang.scheduler.dynamicresources.search import CANNOT_ALLOCATE, DeviceSearch, refusal, timed_out
+from dralang.scheduler.dynamicresources.signing import sign_allocated, sign_open
 from dralang.scheduler.dynamicresources.simulate import Simulator
 from dralang.scheduler.dynamicresources.special_claims import SpecialClaims
 from dralang.scheduler.dynamicresources.units import Units, in_units
@@ -48,7 +48,8 @@ from dralang.scheduler.framework import (
 from dralang.scheduler.node_info import NodeInfo, PodInfo
 
 OPTIONAL_NODE_OPERATIONS = "DRAOptionalNodeOperations"
-_REJECTED_BY_NODE = Status(Code.UNRESOLVABLE, "resourceclaim not available on the node")
+_REJECTED_BY_NODE = Status(Code.UNRESOLVABLE, "resourceclaim not available on the node", personal=True)
+"""Personal, because PostFilter wants to know which claims the node rejects."""
 _CANNOT_ALLOCATE_NOW = Status(Code.UNSCHEDULABLE, "cannot allocate all claims")
 """With DRAPreemption: other pods on the node may be the reason."""
 _GIVEN_UP = Status(Code.UNRESOLVABLE, "resourceclaim is given up for a pod that is nominated to the node")
@@ -233,21 +234,23 @@ class DynamicResources(Plugin):
         if self._search.is_slow:
             return None
         # What the filter finds out about alternatives is needed for the score.
-        plain = not (data.shared or self.node_allocatable or has_alternatives(data))
-        if not plain or len(data.to_ask()) < len(data.claims):
+        if self.node_allocatable or has_alternatives(data):
             return None
-        claims = data.user_claims
+        parts: list[Hashable] = [data.special]
+        for index, claim in enumerate(data.user_claims):
+            if claim.status.allocation is None and index not in data.shared:
+                parts.append(sign_open(data, claim))
+                continue
+            place = sign_allocated(data, index, claim, waits=self.waits_for_devices)
+            # If claims are closed, who waits for the deallocation counts too.
+            if place is None or self._closes_claims:
+                return None
+            parts.append(place)
         if data.special:
-            special = self._special.everywhere(data, info)
+            special = self._special.everywhere(data, info) if data.claims[-1].status.allocation is None else None
             if special is None:
                 return None
-            claims = [*claims, special]
-        assert data.inventory is not None, "there are open claims"
-        parts: list[Hashable] = [data.special]
-        for claim in claims:
-            number = signature_number(data.inventory, claim)
-            # Where an error would name the claim, claims of one template are still alike: they share their spec.
-            parts.append(number if number is not None else ("spec", id(claim.spec)))
+            parts.append(sign_open(data, special))
         return tuple(parts)
 
     def only_node(self, state: CycleState, info: PodInfo) -> str:
@@ -577,7 +580,9 @@ class DynamicResources(Plugin):
             if self.manager.settle(claim.metadata.uid, info.uid):
                 self.manager.restore(claim.metadata.namespace, claim.metadata.name)
             if claim.status.allocation is not None and is_reserved_for(info.pod, claim):
-                drop_reservation(self._store, claim, info.uid, deallocates=self.preempts and data.preempted)
+                drop_reservation(
+                    self._store, self.manager, claim, info.uid, deallocates=self.preempts and data.preempted
+                )
         special = data.special_claim
         if special is not None:
             self.manager.settle(special_claim(info.pod).metadata.uid)
