@@ -632,8 +632,10 @@ class Rows:
             others = "others of the node" if before == node else "devices of another node"
             self._count(f"P30 {others} are given")
 
-    def _drop_reservation(self, original: Any, store: Any, claim: Any, uid: str, *, deallocates: bool) -> Any:
-        original(store, claim, uid, deallocates=deallocates)
+    def _drop_reservation(
+        self, original: Any, store: Any, manager: Any, claim: Any, uid: str, *, deallocates: bool
+    ) -> Any:
+        original(store, manager, claim, uid, deallocates=deallocates)
         if deallocates:
             now = self._claim_by_uid(claim.metadata.uid)
             self._count("P47 its claim is freed at once", when=now is not None and now.status.allocation is None)
