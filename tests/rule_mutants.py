@@ -57,8 +57,8 @@ class Mutant(NamedTuple):
 
 _SIMULATE = "dralang/scheduler/dynamicresources/simulate.py"
 _HOLDING = "dralang/scheduler/dynamicresources/holding.py"
-_WRITING = "dralang/scheduler/dynamicresources/binding.py"
 _PLUGIN = "dralang/scheduler/dynamicresources/plugin.py"
+_RESERVATIONS = "dralang/scheduler/dynamicresources/binding.py"
 _CYCLE = "dralang/scheduler/cycle.py"
 _PREEMPTION = "dralang/scheduler/preemption.py"
 _EXTENDED = "dralang/scheduler/dynamicresources/extended_resources.py"
@@ -273,7 +273,7 @@ MUTANTS = (
     Mutant(
         "a victim that waits in PreBind gives its devices back",
         ("P47",),
-        _WRITING,
+        _RESERVATIONS,
         "    if deallocates and not remaining:\n",
         "    if False:\n",
     ),
@@ -287,9 +287,9 @@ MUTANTS = (
     Mutant(
         "and the scheduler knows at once that they are free",
         ("P47",),
-        _WRITING,
-        "        manager.assume(written)",
-        "        pass",
+        _RESERVATIONS,
+        "        manager.assume(written)  #",
+        "        pass  #",
     ),
     Mutant(
         "a share that is held is a share, not a device",

@@ -21,7 +21,7 @@ from dralang.api.pods import Pod
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.run.simulation import Simulation
 from dralang.scheduler.cycle import SchedulingAlgorithm
-from dralang.scheduler.dynamicresources import plugin as devices
+from dralang.scheduler.dynamicresources import plugin as plugin_module
 from dralang.scheduler.dynamicresources.cycle_data import STATE, StateData
 from dralang.scheduler.dynamicresources.holding import CapacityHolder
 from dralang.scheduler.dynamicresources.manager import DRAManager
@@ -112,7 +112,7 @@ class Rows:
             (PodNominator, "add", self._nominator_add),
             (SchedulingAlgorithm, "filter", self._filter),
             (DynamicResources, "_given", self._given),
-            (devices, "drop_reservation", self._drop_reservation),
+            (plugin_module, "drop_reservation", self._drop_reservation),
             (Simulator, "remove", self._simulated_removal),
             (Simulator, "is_releasable", self._is_releasable),
             (Simulator, "add_nominated", self._add_nominated),
@@ -634,7 +634,7 @@ class Rows:
 
     def _drop_reservation(
         self, original: Any, store: Any, manager: Any, claim: Any, uid: str, *, deallocates: bool
-    ) -> Any:
+    ) -> None:
         original(store, manager, claim, uid, deallocates=deallocates)
         if deallocates:
             now = self._claim_by_uid(claim.metadata.uid)
