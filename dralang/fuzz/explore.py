@@ -84,11 +84,15 @@ class Explorer:
     Args:
         workshop: shared by all examples.
         keep_going: asked before each example; False ends the chunk early.
+
+    Attributes:
+        unfinished: what a chunk had come to when Ctrl-C ended it.
     """
 
     def __init__(self, workshop: Workshop, keep_going: Callable[[], bool] | None = None) -> None:
         self.workshop = workshop
         self.keep_going = keep_going
+        self.unfinished: Chunk | None = None
         self._types: dict[str, type[FoundError]] = {}
 
     def replay(self, scenario: Scenario, choices: tuple[int, ...]) -> Example | str:
@@ -118,6 +122,9 @@ class Explorer:
             test()
         except (FoundError, Unsatisfiable, _Enough):
             pass
+        except KeyboardInterrupt:
+            self.unfinished = run.result()
+            raise
         except Flaky:
             # The same choices took another course: found by the comparison of traces, or by luck.
             pass
