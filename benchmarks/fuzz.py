@@ -1,23 +1,45 @@
 """Stories of the size of specs/examples/races.dra: drawn by Hypothesis and played, and recorded ones played again.
 
-Seconds are those of the processor: stories a second and core. The share of drawing is that of Hypothesis and of filling
-the holes, without which the same stories are played in the end.
+Seconds are those of the processor: stories a second and core. "Played" is a whole judged play: with every invariant
+that a fuzz looks at; "played, not judged" the same stories without invariants. The share of drawing is that of
+Hypothesis and of filling the holes, without which the same stories are played in the end. Last, how long a finding
+takes to shrink: a failure that no story of fewer than 12 events has, from its first example to the text that
+`dralang fuzz` writes.
 """
 
 import argparse
+import gc
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import process_time
+from unittest import mock
 
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from dralang.check.analysis import Analysis, Analyzer
+from dralang.fuzz.example import Example
+from dralang.fuzz.explore import Explorer
+from dralang.fuzz.regression import write_down
+from dralang.run import player
+from dralang.run.invariants.watch import Watch
 from dralang.run.player import play
 from dralang.run.workshop import Workshop
 from dralang.scenario.holes import RecordedChooser, RecordingChooser, Template
+from dralang.scenario.model import Scenario
 
 SPEC = Path(__file__).resolve().parents[1] / "specs" / "examples" / "races.dra"
+FAILING = """  repeat any 1..16 as i {
+    at any 0s..60s create pod p-${i} like any of [small, big] { priority: any 0..1000 }
+  }
+  maybe at any 0s..60s restart scheduler
+  delay resourceclaim-controller by any 0s..20s
+
+  expect fewer than 10 pods are pending
+"""
+"""Two pods have all devices between them, at least: ten wait only where twelve were created."""
 
 
 class Asking:
@@ -30,6 +52,19 @@ class Asking:
         """What Hypothesis answers."""
         number: int = self.data.draw(st.integers(low, high))
         return number
+
+
+class Blind(Watch):
+    """Judges nothing."""
+
+    def _written(self, kind: object, old: object, new: object) -> None:
+        """Look at no write."""
+
+    def look_at_rest(self) -> None:
+        """Look at no cluster at rest."""
+
+    def look_back(self) -> None:
+        """Look at no record."""
 
 
 def drawn_by_hypothesis(template: Template, workshop: Workshop, examples: int) -> list[list[int]]:
@@ -50,8 +85,16 @@ def drawn_by_hypothesis(template: Template, workshop: Workshop, examples: int) -
     return recorded
 
 
+def seconds_of(stories: list[Scenario], workshop: Workshop) -> float:
+    """How long all stories take."""
+    start = process_time()
+    for story in stories:
+        play(story, workshop)
+    return process_time() - start
+
+
 def measure(examples: int) -> dict[str, float]:
-    """The same stories three times: drawn and played, filled from records and played, only played."""
+    """The same stories: drawn and played, filled from records and played, only played, and that without judgement."""
     analysis = Analyzer().path(SPEC)
     assert isinstance(analysis, Analysis)
     template = analysis.scenarios[0].template
@@ -62,17 +105,53 @@ def measure(examples: int) -> dict[str, float]:
     recorded = drawn_by_hypothesis(template, workshop, examples)
     drawn = process_time() - start
     start = process_time()
-    stories = [template.draw(RecordingChooser(RecordedChooser(each))).scenario for each in recorded]
+    drawings = [template.draw(RecordingChooser(RecordedChooser(each))).scenario for each in recorded]
     filled = process_time() - start
-    start = process_time()
-    for story in stories:
-        play(story, workshop)
-    played = process_time() - start
+    stories = [story for story in drawings if story is not None]
+    played = seconds_of(stories, workshop)
+    with mock.patch.object(player, "Watch", Blind):
+        blind = seconds_of(stories, workshop)
     return {
         "drawn by Hypothesis and played": len(recorded) / drawn,
         "filled and played": len(recorded) / (filled + played),
         "played": len(recorded) / played,
+        "played, not judged": len(recorded) / blind,
     }
+
+
+def shrinking() -> tuple[float, int]:
+    """Seconds from the first failing example to the text that is written, and its events."""
+    path = SPEC.with_name("twelve.dra")
+    before, _, rest = SPEC.read_text(encoding="utf-8").partition("  repeat")
+    text = f"{before}{FAILING}{rest[rest.index('}', rest.rindex('always')) :]}"
+    analysis = Analyzer().text(path, path.name, text.encode())
+    scenario, tree = analysis.scenarios[0], analysis.tree
+    assert tree is not None
+    starts: list[float] = []
+
+    def note() -> bool:
+        starts.append(process_time())
+        return True
+
+    explorer = Explorer(Workshop(), note)
+    chunk = explorer.chunk(scenario, 0, 1_000)
+    assert chunk.choices is not None, "no story failed"
+    example = explorer.replay(scenario, chunk.choices)
+    assert isinstance(example, Example)
+    written = write_down(scenario, tree, path, path.parent, example, remark="shrunk", analyzer=Analyzer())
+    assert written.text, "a plain scenario shows the failure"
+    return process_time() - starts[-1], sum(" create " in f" {line}" for line in written.lines)
+
+
+@contextmanager
+def as_in_a_command() -> Iterator[None]:
+    """With the thresholds of garbage collection that `dralang fuzz` has."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
 
 
 def main() -> None:
@@ -81,16 +160,19 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--examples", type=int, default=400)
     arguments = parser.parse_args()
-    rates = measure(arguments.examples)
+    with as_in_a_command():
+        rates = measure(arguments.examples)
+        shrunk, events = shrinking()
     share = 1 - rates["drawn by Hypothesis and played"] / rates["played"]
     if arguments.json:
-        print(
-            json.dumps({**{name: round(rate, 1) for name, rate in rates.items()}, "share of drawing": round(share, 3)})
-        )
+        figures = {name: round(rate, 1) for name, rate in rates.items()}
+        more = {"share of drawing": round(share, 3), f"shrinking to {events} events, s": round(shrunk, 2)}
+        print(json.dumps({**figures, **more}))
         return
     for name, rate in rates.items():
         print(f"{name:34} {rate:8.0f} stories a second and core")
     print(f"{'share of drawing':34} {share:8.0%}")
+    print(f"{f'shrinking to {events} events':34} {shrunk:8.1f} s")
 
 
 if __name__ == "__main__":

@@ -7,12 +7,13 @@ as many examples as the Hypothesis profile says, the same ones every time unless
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 
 from dralang.check.analysis import Analysis, Analyzer
 from dralang.diagnostics.diagnostic import Diagnostic
-from dralang.diagnostics.render import render_text
+from dralang.diagnostics.render import clean, render_text
 from dralang.run.outcome import Played
 from dralang.run.player import play
 from dralang.run.workshop import Workshop
@@ -103,8 +104,12 @@ class ScenarioItem(pytest.Item):
             raise ScenarioFailedError(played)
 
     def _seed(self) -> int:
-        given = str(self.config.getoption("--hypothesis-seed", default=None))
-        return int(given) if given.isdigit() else 0
+        given = self.config.getoption("--hypothesis-seed", default=None)
+        if given is None:
+            return 0
+        # Hypothesis takes any text; `dralang fuzz`, which is to find the same, takes numbers.
+        text = str(given)
+        return int(text) if text.isdecimal() and text.isascii() else crc32(text.encode())
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """What failed and why, as `dralang test` shows it."""
@@ -113,8 +118,19 @@ class ScenarioItem(pytest.Item):
         played = excinfo.value.played
         if played.verdict == "refused":
             return render_text(played.diagnostics, color=False, width=_WIDTH)
-        return "\n".join(explained(Look(color=False, width=_WIDTH), ScenarioResult(played, 0.0)))
+        text = "\n".join(explained(Look(color=False, width=_WIDTH), ScenarioResult(played, 0.0)))
+        # pytest's summary shows the first line.
+        return f"{clean(_headline(played))}\n{text}"
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where it stands."""
         return self.path, self.scenario.line - 1, self.scenario.title
+
+
+def _headline(played: Played) -> str:
+    """What is wrong, in one line."""
+    if not played.failures:
+        return f"{played.scenario.title}: {played.verdict}"
+    first = played.failures[0]
+    more = f" (and {len(played.failures) - 1} more)" if len(played.failures) > 1 else ""
+    return f"{first.expected}: {first.actual}{more}"

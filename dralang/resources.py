@@ -1,4 +1,4 @@
-"""Where the grammar and the standard library lie: inside the wheel, or beside the package in a checkout."""
+"""Where grammar, standard library and the oracle's source lie: in the wheel, or beside the package in a checkout."""
 
 from pathlib import Path
 
@@ -16,3 +16,9 @@ def stdlib_dir() -> Path:
     """The folder of the standard library (``use std...``)."""
     packaged = _DATA / "stdlib"
     return packaged if packaged.exists() else _PACKAGE.parent / "stdlib"
+
+
+def oracle_dir() -> Path:
+    """The folder with the source of the Go program that asks the allocator of Kubernetes."""
+    packaged = _DATA / "oracle"
+    return packaged if packaged.exists() else _PACKAGE.parent / "oracle"

@@ -118,9 +118,10 @@ def features(version="1.37", **gates):
     return resolved
 
 
-def cluster(*objects, version="1.37", gates=None, **options):
+def cluster(*objects, version="1.37", gates=None, quirks=None, **options):
     """A simulation with these objects, at rest."""
-    simulation = Simulation(Environment(features(version, **(gates or {})), DriverExpressions()), **options)
+    environment = Environment(features(version, **(gates or {})), DriverExpressions(), quirks)
+    simulation = Simulation(environment, **options)
     assert simulation.load(objects) == []
     assert simulation.settle()
     return simulation

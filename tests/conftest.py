@@ -21,6 +21,12 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-golden"))
 
 
+@pytest.fixture(scope="session")
+def real_allocator_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the real allocator is built, once for all tests that ask it."""
+    return tmp_path_factory.mktemp("real-allocator")
+
+
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     """An empty project folder, which is the working directory."""

@@ -31,9 +31,15 @@ def share_id(number: int) -> str:
 
 
 class Attempt:
-    """The claims of one pod, to be allocated together on some node."""
+    """The claims of one pod, to be allocated together on some node.
 
-    __slots__ = ("_budget", "_claims", "_inventory", "_key", "_plans", "_state", "_used")
+    Attributes:
+        inventory: slices and classes.
+        state: what is in use.
+        claims: those that are to be allocated.
+    """
+
+    __slots__ = ("_budget", "_key", "_plans", "_used", "claims", "inventory", "state")
 
     def __init__(
         self,
@@ -50,13 +56,13 @@ class Attempt:
             claims: those that have no allocation yet, in the order of the pod.
             budget: steps of the search on one node before it gives up.
         """
-        self._inventory = inventory
-        self._state = state
-        self._claims = tuple(claims)
+        self.inventory = inventory
+        self.state = state
+        self.claims = tuple(claims)
         self._plans: tuple[ClaimPlan, ...] | None = None
         self._used: dict[tuple[PoolId, ...], tuple[object, ...]] = {}
         self._budget = budget
-        numbers = tuple([signature_number(inventory, claim) for claim in self._claims])
+        numbers = tuple([signature_number(inventory, claim) for claim in self.claims])
         self._key: object = None if None in numbers else (budget, numbers)
 
     def on(self, node: Node, first_share: int = 1) -> Outcome:
@@ -66,7 +72,7 @@ class Attempt:
             node: the node.
             first_share: number of the first share, see ``share_id``.
         """
-        view = self._inventory.view(node)
+        view = self.inventory.view(node)
         if view.error is not None:
             return FatalError(f"gather pool information: {view.error.message}")
         if self._key is None:
@@ -87,7 +93,7 @@ class Attempt:
 
     def _contents(self, view: NodeView) -> tuple[object, ...]:
         """What is in use in the pools of a node; looked up once for nodes that see the same many pools."""
-        pool, ids = self._state.pool, view.pool_ids
+        pool, ids = self.state.pool, view.pool_ids
         if len(ids) < _MANY_POOLS:
             return tuple([pool(each).content for each in ids])
         known = self._used.get(ids)
@@ -96,13 +102,13 @@ class Attempt:
         return known
 
     def _search(self, node: Node, view: NodeView, first_share: int) -> Outcome:
-        profile = self._inventory.profile
+        profile = self.inventory.profile
         plans = self._plans
         if plans is None:
-            plans = self._plans = plan_claims(self._claims, self._inventory)
+            plans = self._plans = plan_claims(self.claims, self.inventory)
         try:
-            steps = bind(plans, view, profile, self._state)
-            state = AttemptState(self._inventory, self._state, node, plans)
+            steps = bind(plans, view, profile, self.state)
+            state = AttemptState(self.inventory, self.state, node, plans)
             search = Search(steps, state, self._budget)
             if search.run():
                 return self._allocated(search, plans, node, first_share)
@@ -130,7 +136,7 @@ class Attempt:
         for plan, picks in zip(claims, search.picks(), strict=True):
             end = start + len(plan.requests)
             plans = [slot.plan for slot in chosen[start:end]]
-            results.append(build_result(plan, plans, picks, node, self._inventory.profile, next_share))
+            results.append(build_result(plan, plans, picks, node, self.inventory.profile, next_share))
             start = end
         return Allocated(tuple(results), shares=number - first_share)
 

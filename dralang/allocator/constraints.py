@@ -70,7 +70,7 @@ def constraint_state(constraint: DeviceConstraint, profile: AllocatorProfile) ->
     lists = profile.features.list_type_attributes
     if constraint.match_attribute is not None:
         return MatchingSets(name, profile) if lists else MatchingValue(name, profile)
-    if profile.has("distinct-attribute-knows-latest-device"):
+    if profile.has("distinct-attribute-knows-latest-device") or profile.has("distinct-attribute-compares-identity"):
         return DistinctFromLatest(name, profile)
     return DisjointSets(name, profile) if lists else DistinctValues(name, profile)
 
@@ -336,7 +336,7 @@ class DistinctFromLatest(_Comparison):
         return tuple((name, self.scalar(value), self.elements(value)) for name, value in self._latest.items())
 
     def _collide(self, attribute: DeviceAttribute, known: DeviceAttribute) -> bool:
-        if self._lists:
+        if self._lists and not self._same:
             values, others = self.elements(attribute), self.elements(known)
             if values is None or others is None:
                 return False

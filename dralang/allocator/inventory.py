@@ -231,6 +231,12 @@ class Inventory:
         prepared_classes = {class_.metadata.name: PreparedClass(class_) for class_ in classes}
         return Inventory(profile, expressions, prepared_classes, groups, names, {}, place, {})
 
+    def anew(self, slices: Iterable[ResourceSlice], classes: Iterable[DeviceClass]) -> "Inventory":
+        """These slices and classes, prepared as if for the first time; the same devices have vanished."""
+        fresh = Inventory.of(slices, classes, self.profile, self.expressions)
+        fresh._vanished = self._vanished
+        return fresh
+
     def with_slice(self, api: ResourceSlice) -> "Inventory":
         """The inventory with a slice added, or changed if one of that name exists."""
         prepared = PreparedSlice(api, self.profile, self.expressions)

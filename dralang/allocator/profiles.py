@@ -62,6 +62,11 @@ def features_of_gates(gates: Mapping[str, bool]) -> AllocatorFeatures:
     return AllocatorFeatures(**chosen)
 
 
+def gates_of(features: AllocatorFeatures) -> tuple[str, ...]:
+    """The feature gates that are on."""
+    return tuple([gate for gate, field in _GATES.items() if getattr(features, field)])
+
+
 class Variant(Struct, frozen=True):
     """One of a version's implementations.
 

@@ -203,6 +203,19 @@ QUIRKS: dict[str, Quirk] = {
         "distinctAttribute takes equal values of two devices for different ones",
         "values are compared",
     ),
+    "claim-named-twice-counts-twice": Quirk(
+        _SINCE_134,
+        "a claim that a pod names twice is allocated and reserved twice, which the API server refuses each time: the "
+        "pod never runs",
+        "it is one claim of the pod",
+        "case claim-status-update-reserved-same-uid-twice",
+    ),
+    "second-mention-replaces-first": Quirk(
+        _UNTIL_135,
+        "of a claim that a pod names twice, the devices of the last mention are kept from others while those of the "
+        "first are written",
+        "the devices that are written are kept from others",
+    ),
     "list-intersection-not-restored": Quirk(
         frozenset({"1.36"}),
         "matchAttribute over lists keeps the narrowed intersection when a device is undone",

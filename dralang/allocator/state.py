@@ -134,6 +134,10 @@ class AllocatedState:
         found = self._changes.get(id_)
         return self._settled.get(id_, NOTHING) if found is None else found
 
+    def pools(self) -> list[tuple[PoolId, PoolAllocations]]:
+        """All pools in which something is or was in use, by driver and name."""
+        return sorted({**self._settled, **self._changes}.items(), key=lambda entry: entry[0])
+
     def _is_share(self, result: DeviceRequestAllocationResult) -> bool:
         return result.share_id is not None and self.features.consumable_capacity
 

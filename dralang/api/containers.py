@@ -4,10 +4,11 @@ Field names and types are those of the Kubernetes API; see ``base`` for the mark
 """
 
 from collections.abc import Mapping
+from typing import Annotated
 
 from msgspec import field
 
-from dralang.api.base import Always, ApiType, Int32, Int64, IntOrString, Time
+from dralang.api.base import Always, ApiType, Int32, Int64, IntOrString, Time, since
 from dralang.api.enums import (
     AppArmorProfileType,
     ContainerRestartPolicy,
@@ -151,7 +152,7 @@ class VolumeMount(ApiType, frozen=True):
     sub_path: str = ""
     mount_propagation: MountPropagationMode | None = None
     sub_path_expr: str = ""
-    bind_mount_options: tuple[str, ...] = ()
+    bind_mount_options: Annotated[tuple[str, ...], since("1.37")] = ()
 
 
 class VolumeDevice(ApiType, frozen=True):

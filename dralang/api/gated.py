@@ -1,50 +1,41 @@
 """Fields of features that are off: dropped, unless the stored object already uses the feature.
 
-Source: the strategies under pkg/registry/resource and pkg/registry/scheduling, pkg/api/resourceclaimspec (1.37).
+Only gates that `features` knows have rules; what the others guard concerns neither devices nor scheduling and is kept.
+
+Source: the strategies under pkg/registry/resource, pkg/registry/scheduling and pkg/registry/core/node,
+pkg/api/resourceclaimspec, pkg/api/pod/util.go (1.37).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from msgspec import structs
 
-from dralang.api.allocation import DeviceRequestAllocationResult
-from dralang.api.deviceclass import DeviceClass, DeviceClassSpec
+from dralang.api.base import ApiType
+from dralang.api.containers import Container, EphemeralContainer
+from dralang.api.deviceclass import DeviceClass
+from dralang.api.nodes import Node
+from dralang.api.pods import Pod, PodSpec
 from dralang.api.resourceclaim import (
     DeviceRequest,
     DeviceSubRequest,
     ExactDeviceRequest,
     ResourceClaim,
     ResourceClaimSpec,
-    ResourceClaimStatus,
+    ResourceClaimTemplate,
 )
 from dralang.api.resourcepoolstatusrequest import ResourcePoolStatusRequest
 from dralang.api.resourceslice import Device, DeviceAttribute, DeviceCapacity, ResourceSlice, ResourceSliceSpec
-from dralang.api.workloads import PodGroup, PodGroupSpec
+from dralang.api.schema import fields_of
+from dralang.api.workloads import PodGroup
 from dralang.features import FeatureGates
+
+T = TypeVar("T")
+Path = tuple[str | int, ...]
 
 _Body = ExactDeviceRequest | DeviceSubRequest
 _NO_LISTS = {"ints": None, "bools": None, "strings": None, "versions": None}
-
-
-def gated_slice(new: ResourceSlice, old: ResourceSlice | None, gates: FeatureGates) -> ResourceSlice:
-    """A slice without what its server does not offer."""
-    spec = new.spec
-    before = ResourceSliceSpec() if old is None else old.spec
-    binding = gates.enabled("DRADeviceBindingConditions") and gates.enabled("DRAResourceClaimDeviceStatus")
-    for keep, in_use, drop in (
-        (gates.enabled("DRADeviceTaints"), _uses_taints, _without_taints),
-        (gates.enabled("DRAPartitionableDevices"), _uses_partitions, _without_partitions),
-        (binding, _uses_binding, _without_binding),
-        (gates.enabled("DRAConsumableCapacity"), _uses_shares, _without_shares),
-        (gates.enabled("DRADeviceCompatibilityGroups"), _uses_compatibility, _without_compatibility),
-        (gates.enabled("DRANodeAllocatableResources"), _uses_node_resources, _without_node_resources),
-        (gates.enabled("DRAListTypeAttributes"), _uses_lists, _without_lists),
-        (gates.enabled("DRAPartitionableDevicesType"), _uses_partition_type, _without_partition_type),
-        (gates.enabled("DRAOptionalNodeOperations"), _uses_skipping, _without_skipping),
-    ):
-        if not keep and in_use(spec) and not in_use(before):
-            spec = drop(spec)
-    return new if spec is new.spec else structs.replace(new, spec=spec)
 
 
 def _each_device(spec: ResourceSliceSpec, change: Callable[[Device], Device]) -> ResourceSliceSpec:
@@ -156,37 +147,6 @@ def _without_lists(spec: ResourceSliceSpec) -> ResourceSliceSpec:
     )
 
 
-def _uses_partition_type(spec: ResourceSliceSpec) -> bool:
-    return spec.partition_type_attribute is not None
-
-
-def _without_partition_type(spec: ResourceSliceSpec) -> ResourceSliceSpec:
-    return structs.replace(spec, partition_type_attribute=None)
-
-
-def _uses_skipping(spec: ResourceSliceSpec) -> bool:
-    return bool(spec.skip_node_operations)
-
-
-def _without_skipping(spec: ResourceSliceSpec) -> ResourceSliceSpec:
-    return structs.replace(spec, skip_node_operations=())
-
-
-def gated_claim_spec(new: ResourceClaimSpec, old: ResourceClaimSpec | None, gates: FeatureGates) -> ResourceClaimSpec:
-    """The spec of a claim or template without what its server does not offer."""
-    before = ResourceClaimSpec() if old is None else old
-    for gate, in_use, drop in (
-        ("DRAPrioritizedList", _uses_alternatives, _without_alternatives),
-        ("DRADeviceTaints", _uses_tolerations, _without_tolerations),
-        ("DRAAdminAccess", uses_admin_access, _without_admin_access),
-        ("DRAConsumableCapacity", _uses_capacity, _without_capacity),
-        ("DRADerivedAttributes", _uses_derived, _without_derived),
-    ):
-        if not gates.enabled(gate) and in_use(new) and not in_use(before):
-            new = drop(new)
-    return new
-
-
 def _bodies(spec: ResourceClaimSpec) -> list[_Body]:
     found: list[_Body] = []
     for request in spec.devices.requests:
@@ -245,7 +205,8 @@ def _without_admin_access(spec: ResourceClaimSpec) -> ResourceClaimSpec:
     )
 
 
-def _uses_capacity(spec: ResourceClaimSpec) -> bool:
+def uses_capacity(spec: ResourceClaimSpec) -> bool:
+    """Whether a request or constraint is about shares of devices."""
     if any(constraint.distinct_attribute is not None for constraint in spec.devices.constraints):
         return True
     return any(body.capacity is not None for body in _bodies(spec))
@@ -265,102 +226,229 @@ def _without_derived(spec: ResourceClaimSpec) -> ResourceClaimSpec:
     return _each_body(spec, derived_attributes=())
 
 
-def gated_claim_status(new: ResourceClaim, old: ResourceClaim, gates: FeatureGates) -> ResourceClaimStatus:
-    """The status of a claim without what its server does not offer, and without devices no longer allocated."""
-    status = new.status
-    keeps_devices = gates.enabled("DRAResourceClaimDeviceStatus") or bool(old.status.devices)
-    if not keeps_devices:
-        status = structs.replace(status, devices=())
-    old_results = _results(old.status)
-    if not gates.enabled("DRAAdminAccess") and not (
-        uses_admin_access(old.spec) or any(result.admin_access is not None for result in old_results)
-    ):
-        status = _each_result(status, admin_access=None)
-    if not gates.enabled("DRAConsumableCapacity") and not _status_uses_shares(old):
-        status = _each_result(status, share_id=None, consumed_capacity=None)
-        devices = tuple(structs.replace(device, share_id=None) for device in status.devices)
-        status = structs.replace(status, devices=devices)
-    if not gates.enabled("DRADeviceBindingConditions") and not any(
-        result.binding_conditions or result.binding_failure_conditions for result in old_results
-    ):
-        status = _each_result(status, binding_conditions=(), binding_failure_conditions=())
-    if not gates.enabled("DRAOptionalNodeOperations") and not any(
-        result.skip_node_operations for result in old_results
-    ):
-        status = _each_result(status, skip_node_operations=())
-    return _without_deallocated(status, old.status) if keeps_devices else status
+def _says(name: str) -> Callable[[Any], bool]:
+    """Whether a field is given."""
+    return lambda spec: getattr(spec, name) is not None and getattr(spec, name) != ()
 
 
-def _results(status: ResourceClaimStatus) -> tuple[DeviceRequestAllocationResult, ...]:
-    return () if status.allocation is None else status.allocation.devices.results
+def _without(**fields: object) -> Callable[[Any], Any]:
+    return lambda spec: structs.replace(spec, **fields)
 
 
-def _each_result(status: ResourceClaimStatus, **fields: object) -> ResourceClaimStatus:
-    allocation = status.allocation
-    if allocation is None:
-        return status
-    results = tuple(structs.replace(result, **fields) for result in allocation.devices.results)
-    devices = structs.replace(allocation.devices, results=results)
-    return structs.replace(status, allocation=structs.replace(allocation, devices=devices))
+def _containers(spec: PodSpec) -> tuple[Container | EphemeralContainer, ...]:
+    return (*spec.containers, *spec.init_containers, *spec.ephemeral_containers)
 
 
-def _status_uses_shares(claim: ResourceClaim) -> bool:
-    return (
-        _uses_capacity(claim.spec)
-        or any(result.share_id is not None or result.consumed_capacity is not None for result in _results(claim.status))
-        or any(device.share_id is not None for device in claim.status.devices)
-    )
+def _each_container(spec: PodSpec, change: Callable[[Any], Any]) -> PodSpec:
+    kinds = ("containers", "init_containers", "ephemeral_containers")
+    return structs.replace(spec, **{kind: tuple(map(change, getattr(spec, kind))) for kind in kinds})
 
 
-def _without_deallocated(status: ResourceClaimStatus, old: ResourceClaimStatus) -> ResourceClaimStatus:
-    def identify(device: object) -> tuple[object, ...]:
-        return tuple(getattr(device, name) or "" for name in ("driver", "pool", "device", "share_id"))
-
-    gone = set(map(identify, _results(old))) - set(map(identify, _results(status)))
-    if not gone:
-        return status
-    return structs.replace(status, devices=tuple(device for device in status.devices if identify(device) not in gone))
+def _uses_mount_options(spec: PodSpec) -> bool:
+    return any(mount.bind_mount_options for each in _containers(spec) for mount in each.volume_mounts)
 
 
-def gated_class(new: DeviceClass, old: DeviceClass | None, gates: FeatureGates) -> DeviceClass:
-    """A class without what its server does not offer."""
-    spec, before = new.spec, DeviceClassSpec() if old is None else old.spec
-    if not gates.enabled("DRAExtendedResource") and before.extended_resource_name is None:
-        spec = structs.replace(spec, extended_resource_name=None)
-    if not gates.enabled("DRAExtendedResourceCapacity") and before.extended_resource_capacity_requests is None:
-        spec = structs.replace(spec, extended_resource_capacity_requests=None)
-    return structs.replace(new, spec=spec)
+def _without_mount_options(spec: PodSpec) -> PodSpec:
+    def plain(each: Container | EphemeralContainer) -> Container | EphemeralContainer:
+        mounts = tuple(structs.replace(mount, bind_mount_options=()) for mount in each.volume_mounts)
+        return structs.replace(each, volume_mounts=mounts)
+
+    return _each_container(spec, plain)
 
 
-def gated_pool_request(
-    new: ResourcePoolStatusRequest, old: ResourcePoolStatusRequest | None, gates: FeatureGates
-) -> ResourcePoolStatusRequest:
-    """A pool request without what its server does not offer."""
-    kept = gates.enabled("DRAPartitionableDevicesType") or (
-        old is not None and old.spec.default_partition_type_attribute is not None
-    )
-    if kept:
+def _uses_claims(spec: PodSpec) -> bool:
+    return bool(spec.resource_claims) or any(each.resources.claims for each in _containers(spec))
+
+
+def _without_claims(spec: PodSpec) -> PodSpec:
+    def plain(each: Container | EphemeralContainer) -> Container | EphemeralContainer:
+        return structs.replace(each, resources=structs.replace(each.resources, claims=()))
+
+    return structs.replace(_each_container(spec, plain), resource_claims=())
+
+
+def _uses_groups_policy(spec: PodSpec) -> bool:
+    return spec.security_context is not None and spec.security_context.supplemental_groups_policy is not None
+
+
+def _without_groups_policy(spec: PodSpec) -> PodSpec:
+    assert spec.security_context is not None
+    context = structs.replace(spec.security_context, supplemental_groups_policy=None)
+    return structs.replace(spec, security_context=context)
+
+
+class _Rule(NamedTuple):
+    """Fields that are kept only while gates are on.
+
+    Attributes:
+        gates: all of them must be on.
+        in_use: whether an object's part (its spec, for most kinds) uses the fields.
+        drop: the part without them.
+    """
+
+    gates: tuple[str, ...]
+    in_use: Callable[[Any], bool]
+    drop: Callable[[Any], Any]
+
+
+class _Gated(NamedTuple):
+    """The rules of a kind, for the part of its objects at a path of attributes."""
+
+    part: tuple[str, ...]
+    rules: tuple[_Rule, ...]
+
+
+_BINDING: Final = ("DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus")
+_CLAIM: Final = (
+    _Rule(("DRAPrioritizedList",), _uses_alternatives, _without_alternatives),
+    _Rule(("DRADeviceTaints",), _uses_tolerations, _without_tolerations),
+    _Rule(("DRAAdminAccess",), uses_admin_access, _without_admin_access),
+    _Rule(("DRAConsumableCapacity",), uses_capacity, _without_capacity),
+    _Rule(("DRADerivedAttributes",), _uses_derived, _without_derived),
+)
+
+
+def _field(gate: str, name: str, empty: object = None) -> _Rule:
+    return _Rule((gate,), _says(name), _without(**{name: empty}))
+
+
+_GATED: Final[Mapping[type[Any], _Gated]] = {
+    ResourceSlice: _Gated(
+        ("spec",),
+        (
+            _Rule(("DRADeviceTaints",), _uses_taints, _without_taints),
+            _Rule(("DRAPartitionableDevices",), _uses_partitions, _without_partitions),
+            _Rule(_BINDING, _uses_binding, _without_binding),
+            _Rule(("DRAConsumableCapacity",), _uses_shares, _without_shares),
+            _Rule(("DRADeviceCompatibilityGroups",), _uses_compatibility, _without_compatibility),
+            _Rule(("DRANodeAllocatableResources",), _uses_node_resources, _without_node_resources),
+            _Rule(("DRAListTypeAttributes",), _uses_lists, _without_lists),
+            _field("DRAPartitionableDevicesType", "partition_type_attribute"),
+            _field("DRAOptionalNodeOperations", "skip_node_operations", ()),
+        ),
+    ),
+    ResourceClaim: _Gated(("spec",), _CLAIM),
+    ResourceClaimTemplate: _Gated(("spec", "spec"), _CLAIM),
+    DeviceClass: _Gated(
+        ("spec",),
+        (
+            _field("DRAExtendedResource", "extended_resource_name"),
+            _field("DRAExtendedResourceCapacity", "extended_resource_capacity_requests"),
+        ),
+    ),
+    ResourcePoolStatusRequest: _Gated(
+        ("spec",), (_field("DRAPartitionableDevicesType", "default_partition_type_attribute"),)
+    ),
+    PodGroup: _Gated(
+        ("spec",),
+        (
+            _field("TopologyAwareWorkloadScheduling", "scheduling_constraints"),
+            _field("DRAWorkloadResourceClaims", "resource_claims", ()),
+            _field("PodGroupPreemptionPolicy", "preemption_policy"),
+            _field("CompositePodGroup", "parent_composite_pod_group_name"),
+        ),
+    ),
+    Pod: _Gated(
+        ("spec",),
+        (
+            _Rule(("DynamicResourceAllocation",), _uses_claims, _without_claims),
+            _field("GenericWorkload", "scheduling_group"),
+            _field("PodLevelResources", "resources"),
+            _Rule(("SupplementalGroupsPolicy",), _uses_groups_policy, _without_groups_policy),
+            _Rule(("VolumeBindMountOptions",), _uses_mount_options, _without_mount_options),
+        ),
+    ),
+    Node: _Gated(("status",), (_field("NodeDeclaredFeatures", "declared_features", ()),)),
+}
+
+
+@cache
+def _off(kind: type[ApiType], gates: FeatureGates) -> tuple[_Rule, ...]:
+    """The rules whose fields a server does not keep."""
+    gated = _GATED.get(kind)
+    rules = () if gated is None else gated.rules
+    return tuple([rule for rule in rules if not all(map(gates.enabled, rule.gates))])
+
+
+def _part(value: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
+        value = getattr(value, name)
+    return value
+
+
+def _with_part(value: Any, path: tuple[str, ...], part: Any) -> Any:
+    if not path:
+        return part
+    return structs.replace(value, **{path[0]: _with_part(getattr(value, path[0]), path[1:], part)})
+
+
+def without_gated(new: T, old: T | None, gates: FeatureGates) -> T:
+    """An object without the fields that its server does not offer; those of a feature in use already stay.
+
+    Args:
+        new: what is written.
+        old: what is stored, if anything is.
+        gates: those of the server.
+    """
+    kind = cast("type[ApiType]", type(new))
+    rules = _off(kind, gates)
+    if not rules:
         return new
-    return structs.replace(new, spec=structs.replace(new.spec, default_partition_type_attribute=None))
-
-
-def gated_pod_group(new: PodGroup, old: PodGroup | None, gates: FeatureGates) -> PodGroup:
-    """The spec of a group without what its server does not offer."""
-    before = PodGroupSpec() if old is None else old.spec
-    spec = new.spec
-    if not gates.enabled("TopologyAwareWorkloadScheduling") and before.scheduling_constraints is None:
-        spec = structs.replace(spec, scheduling_constraints=None)
-    if not gates.enabled("DRAWorkloadResourceClaims") and not before.resource_claims:
-        spec = structs.replace(spec, resource_claims=())
-    if not gates.enabled("PodGroupPreemptionPolicy") and before.preemption_policy is None:
-        spec = structs.replace(spec, preemption_policy=None)
-    if not gates.enabled("CompositePodGroup") and before.parent_composite_pod_group_name is None:
-        spec = structs.replace(spec, parent_composite_pod_group_name=None)
-    return structs.replace(new, spec=spec)
-
-
-def gated_pod_group_status(new: PodGroup, old: PodGroup, gates: FeatureGates) -> PodGroup:
-    """The status of a group without what its server does not offer."""
-    if gates.enabled("DRAWorkloadResourceClaims") or old.spec.resource_claims:
+    path = _GATED[kind].part
+    here = part = _part(new, path)
+    if old is not None and part is _part(old, path):
+        return new  # whatever is in use is so already
+    for rule in rules:
+        if rule.in_use(part) and not (old is not None and rule.in_use(_part(old, path))):
+            part = rule.drop(part)
+    if part is here:
         return new
-    return structs.replace(new, status=structs.replace(new.status, resource_claim_statuses=()))
+    kept: T = _with_part(new, path, part)
+    return kept
+
+
+class Dropped(NamedTuple):
+    """Fields that a server forgets.
+
+    Attributes:
+        gates: those of the fields' gates that are off.
+        paths: where the fields stand, in JSON names; at least one.
+    """
+
+    gates: tuple[str, ...]
+    paths: tuple[Path, ...]
+
+
+def dropped_fields(new: ApiType, gates: FeatureGates) -> list[Dropped]:
+    """What a server with these gates forgets of a new object, by gate."""
+    rules = _off(type(new), gates)
+    if not rules:
+        return []
+    path = _GATED[type(new)].part
+    result: list[Dropped] = []
+    for rule in rules:
+        part = _part(new, path)
+        if rule.in_use(part):
+            less = _with_part(new, path, rule.drop(part))
+            off = tuple([gate for gate in rule.gates if not gates.enabled(gate)])
+            result.append(Dropped(off, tuple(_lost(new, less, ()))))
+            new = less
+    return result
+
+
+def _lost(before: Any, after: Any, path: Path) -> Iterator[Path]:
+    """Where two objects differ."""
+    if before == after:
+        return
+    if isinstance(before, ApiType) and isinstance(after, ApiType):
+        for field in fields_of(type(before)).values():
+            inside = (getattr(before, field.attribute), getattr(after, field.attribute))
+            yield from _lost(*inside, (*path, field.json))
+    elif isinstance(before, tuple) and isinstance(after, tuple) and len(before) == len(after):
+        for index, (one, other) in enumerate(zip(before, after, strict=True)):
+            yield from _lost(one, other, (*path, index))
+    elif isinstance(before, Mapping) and isinstance(after, Mapping) and before.keys() == after.keys():
+        for name, one in before.items():
+            yield from _lost(one, after[name], (*path, name))
+    else:
+        yield path

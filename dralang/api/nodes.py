@@ -4,11 +4,12 @@ Field names and types are those of the Kubernetes API; see ``base`` for the mark
 """
 
 from collections.abc import Mapping
+from typing import Annotated
 
 from msgspec import field
 
 from dralang.api.affinity import Taint
-from dralang.api.base import Always, ApiType, Int32, Int64, Time
+from dralang.api.base import Always, ApiType, Int32, Int64, Time, since
 from dralang.api.enums import ConditionStatus, NodeAddressType, NodePhase
 from dralang.api.meta import ObjectMeta
 from dralang.values.quantity import Quantity
@@ -161,7 +162,7 @@ class NodeStatus(ApiType, frozen=True):
     config: NodeConfigStatus | None = None
     runtime_handlers: tuple[NodeRuntimeHandler, ...] = ()
     features: NodeFeatures | None = None
-    declared_features: tuple[str, ...] = ()
+    declared_features: Annotated[tuple[str, ...], since("1.35")] = ()
 
 
 class Node(ApiType, frozen=True):

@@ -4,11 +4,12 @@ Field names and types are those of the Kubernetes API; see ``base`` for the mark
 """
 
 from collections.abc import Mapping
+from typing import Annotated, Final
 
 from msgspec import field
 
 from dralang.api.affinity import Affinity, Toleration, TopologySpreadConstraint
-from dralang.api.base import Always, ApiType, Int32, Int64, Time
+from dralang.api.base import Always, ApiType, Int32, Int64, Time, since
 from dralang.api.containers import (
     AppArmorProfile,
     Container,
@@ -36,6 +37,9 @@ from dralang.api.enums import (
 from dralang.api.meta import ObjectMeta
 from dralang.api.volumes import LocalObjectReference, Volume
 from dralang.values.quantity import Quantity
+
+TERMINAL: Final = ("Succeeded", "Failed")
+"""The phases of pods that have ended."""
 
 
 class Sysctl(ApiType, frozen=True):
@@ -168,8 +172,8 @@ class PodSpec(ApiType, frozen=True):
     resource_claims: tuple[PodResourceClaim, ...] = ()
     resources: ResourceRequirements | None = None
     hostname_override: str | None = None
-    scheduling_group: PodSchedulingGroup | None = None
-    eviction_responders: tuple[EvictionResponder, ...] = ()
+    scheduling_group: Annotated[PodSchedulingGroup | None, since("1.36")] = None
+    eviction_responders: Annotated[tuple[EvictionResponder, ...], since("1.37")] = ()
 
 
 class PodCondition(ApiType, frozen=True):
@@ -281,8 +285,10 @@ class PodStatus(ApiType, frozen=True):
     extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None
     allocated_resources: Mapping[str, Quantity] = field(default_factory=dict)
     resources: ResourceRequirements | None = None
-    node_allocatable_resource_claim_statuses: tuple[NodeAllocatableResourceClaimStatus, ...] = ()
-    volume_health: tuple[PodVolumeHealth, ...] = ()
+    node_allocatable_resource_claim_statuses: Annotated[
+        tuple[NodeAllocatableResourceClaimStatus, ...], since("1.36")
+    ] = ()
+    volume_health: Annotated[tuple[PodVolumeHealth, ...], since("1.37")] = ()
 
 
 class Pod(ApiType, frozen=True):

@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from msgspec import Struct, structs
 
-from dralang.api import gated
 from dralang.api.deviceclass import DeviceClass
 from dralang.api.devicetaintrule import DeviceTaintRule, DeviceTaintRuleStatus
+from dralang.api.gated import without_gated
+from dralang.api.gated_status import gated_claim_status, gated_pod_group_status
 from dralang.api.meta import ObjectMeta
 from dralang.api.nodes import Node
 from dralang.api.podresources import with_pod_level_defaults
@@ -26,6 +27,7 @@ from dralang.api.validation.context import ValidationContext
 from dralang.api.validation.equality import semantically_equal
 from dralang.api.validation.errors import IMMUTABLE_TEXT, Errors, forbidden, invalid, not_supported
 from dralang.api.validation.metadata import object_meta, template_meta
+from dralang.api.validation.nodes import declared_features, node_taints
 from dralang.api.workloads import PodGroup, PodGroupStatus, Workload
 from dralang.values.names import dns_label_errors, dns_subdomain_errors
 
@@ -127,10 +129,10 @@ class _WithGeneration(Strategy):
 
 class _Slice(_WithGeneration):
     def on_create(self, new: ResourceSlice, situation: Situation) -> Kind:
-        return super().on_create(gated.gated_slice(new, None, situation.context.gates), situation)
+        return super().on_create(without_gated(new, None, situation.context.gates), situation)
 
     def on_update(self, new: ResourceSlice, old: ResourceSlice, situation: Situation) -> Kind:
-        return gated.gated_slice(super().on_update(new, old, situation), old, situation.context.gates)
+        return without_gated(super().on_update(new, old, situation), old, situation.context.gates)
 
     def check_create(self, new: ResourceSlice, situation: Situation, out: Errors) -> None:
         self.check_meta(new.metadata, out)
@@ -193,10 +195,10 @@ class _Class(_WithGeneration):
         return dns_subdomain_errors(name, "bytes")
 
     def on_create(self, new: DeviceClass, situation: Situation) -> Kind:
-        return super().on_create(gated.gated_class(new, None, situation.context.gates), situation)
+        return super().on_create(without_gated(new, None, situation.context.gates), situation)
 
     def on_update(self, new: DeviceClass, old: DeviceClass, situation: Situation) -> Kind:
-        return super().on_update(gated.gated_class(new, old, situation.context.gates), old, situation)
+        return super().on_update(without_gated(new, old, situation.context.gates), old, situation)
 
     def check_create(self, new: DeviceClass, situation: Situation, out: Errors) -> None:
         self.check_meta(new.metadata, out)
@@ -226,16 +228,15 @@ class _Claim(Strategy):
     namespaced = True
 
     def on_create(self, new: ResourceClaim, situation: Situation) -> Kind:
-        spec = gated.gated_claim_spec(new.spec, None, situation.context.gates)
-        return structs.replace(new, spec=spec, status=ResourceClaimStatus())
+        new = structs.replace(new, status=ResourceClaimStatus())
+        return without_gated(new, None, situation.context.gates)
 
     def on_update(self, new: ResourceClaim, old: ResourceClaim, situation: Situation) -> Kind:
-        spec = gated.gated_claim_spec(new.spec, old.spec, situation.context.gates)
-        return structs.replace(new, spec=spec, status=old.status)
+        return without_gated(structs.replace(new, status=old.status), old, situation.context.gates)
 
     def on_status(self, new: ResourceClaim, old: ResourceClaim, situation: Situation) -> Kind:
         new = structs.replace(new, spec=old.spec)
-        return structs.replace(new, status=gated.gated_claim_status(new, old, situation.context.gates))
+        return structs.replace(new, status=gated_claim_status(new, old, situation.context.gates))
 
     def check_create(self, new: ResourceClaim, situation: Situation, out: Errors) -> None:
         _check_admin_access(new.spec.devices.requests, situation, out)
@@ -264,16 +265,11 @@ def _admin_result(claim: ResourceClaim) -> int | None:
 class _Template(Strategy):
     namespaced = True
 
-    def _gated(self, new: ResourceClaimTemplate, old: ResourceClaimTemplate | None, situation: Situation) -> Kind:
-        before = None if old is None else old.spec.spec
-        spec = gated.gated_claim_spec(new.spec.spec, before, situation.context.gates)
-        return structs.replace(new, spec=structs.replace(new.spec, spec=spec))
-
     def on_create(self, new: ResourceClaimTemplate, situation: Situation) -> Kind:
-        return self._gated(new, None, situation)
+        return without_gated(new, None, situation.context.gates)
 
     def on_update(self, new: ResourceClaimTemplate, old: ResourceClaimTemplate, situation: Situation) -> Kind:
-        return self._gated(new, old, situation)
+        return without_gated(new, old, situation.context.gates)
 
     def check_create(self, new: ResourceClaimTemplate, situation: Situation, out: Errors) -> None:
         _check_admin_access(new.spec.spec.devices.requests, situation, out)
@@ -328,10 +324,10 @@ class _PoolRequest(Strategy):
         return True
 
     def on_create(self, new: ResourcePoolStatusRequest, situation: Situation) -> Kind:
-        return gated.gated_pool_request(structs.replace(new, status=None), None, situation.context.gates)
+        return without_gated(structs.replace(new, status=None), None, situation.context.gates)
 
     def on_update(self, new: ResourcePoolStatusRequest, old: ResourcePoolStatusRequest, situation: Situation) -> Kind:
-        return gated.gated_pool_request(structs.replace(new, status=old.status), old, situation.context.gates)
+        return without_gated(structs.replace(new, status=old.status), old, situation.context.gates)
 
     def on_status(self, new: ResourcePoolStatusRequest, old: ResourcePoolStatusRequest, situation: Situation) -> Kind:
         return structs.replace(new, spec=old.spec)
@@ -350,6 +346,7 @@ class _Pod(Strategy):
     namespaced = True
 
     def on_create(self, new: Pod, situation: Situation) -> Kind:
+        new = without_gated(new, None, situation.context.gates)
         return structs.replace(
             new,
             metadata=structs.replace(new.metadata, generation=1),
@@ -362,6 +359,7 @@ class _Pod(Strategy):
         return with_pod_level_defaults(new.spec) if gates.enabled("PodLevelResources") else new.spec
 
     def on_update(self, new: Pod, old: Pod, situation: Situation) -> Kind:
+        new = without_gated(new, old, situation.context.gates)
         return structs.replace(new, spec=self._with_resources(new, situation), status=old.status)
 
     def on_status(self, new: Pod, old: Pod, situation: Situation) -> Kind:
@@ -390,7 +388,7 @@ class _Pod(Strategy):
         pods.pod_update(new, old, out)
 
     def check_status(self, new: Pod, old: Pod, situation: Situation, out: Errors) -> None:
-        pods.pod_status(new, out)
+        pods.pod_status(new, situation.context.gates.version, out)
 
 
 class _PodGroup(Strategy):
@@ -411,13 +409,13 @@ class _PodGroup(Strategy):
             spec = structs.replace(spec, preemption_policy="PreemptLowerPriority")
         metadata = structs.replace(new.metadata, finalizers=finalizers)
         new = structs.replace(new, metadata=metadata, spec=spec, status=PodGroupStatus())
-        return gated.gated_pod_group(new, None, gates)
+        return without_gated(new, None, gates)
 
     def on_update(self, new: PodGroup, old: PodGroup, situation: Situation) -> Kind:
-        return gated.gated_pod_group(structs.replace(new, status=old.status), old, situation.context.gates)
+        return without_gated(structs.replace(new, status=old.status), old, situation.context.gates)
 
     def on_status(self, new: PodGroup, old: PodGroup, situation: Situation) -> Kind:
-        return gated.gated_pod_group_status(structs.replace(new, spec=old.spec), old, situation.context.gates)
+        return gated_pod_group_status(structs.replace(new, spec=old.spec), old, situation.context.gates)
 
     def check_create(self, new: PodGroup, situation: Situation, out: Errors) -> None:
         self.check_meta(new.metadata, out)
@@ -474,6 +472,30 @@ class _PriorityClass(Strategy):
             out.append(invalid("preemptionPolicy", new.preemption_policy, IMMUTABLE_TEXT))
 
 
+class _Node(Strategy):
+    """Of a node, metadata, taints and declared features are checked."""
+
+    def on_create(self, new: Node, situation: Situation) -> Kind:
+        return without_gated(new, None, situation.context.gates)
+
+    def on_update(self, new: Node, old: Node, situation: Situation) -> Kind:
+        return structs.replace(new, status=old.status)
+
+    def on_status(self, new: Node, old: Node, situation: Situation) -> Kind:
+        return without_gated(structs.replace(new, spec=old.spec), old, situation.context.gates)
+
+    def check_create(self, new: Node, situation: Situation, out: Errors) -> None:
+        self.check_meta(new.metadata, out)
+        node_taints(new.spec.taints, "spec.taints", out)
+        declared_features(new.status.declared_features, "status.declaredFeatures", out)
+
+    def check_update(self, new: Node, old: Node, situation: Situation, out: Errors) -> None:
+        node_taints(new.spec.taints, "spec.taints", out)
+
+    def check_status(self, new: Node, old: Node, situation: Situation, out: Errors) -> None:
+        declared_features(new.status.declared_features, "status.declaredFeatures", out)
+
+
 class _Namespace(Strategy):
     def name_errors(self, name: str) -> tuple[str, ...]:
         return dns_label_errors(name)
@@ -499,7 +521,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "Workload": _Workload(),
         "PriorityClass": _PriorityClass(),
         "Namespace": _Namespace(),
-        "Node": Strategy(),
+        "Node": _Node(),
         "PodDisruptionBudget": _DisruptionBudget(),
     }
 )

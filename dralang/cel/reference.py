@@ -22,9 +22,10 @@ from lark import Tree
 from dralang.api.expressions import ExpressionError, PreparedDevice
 from dralang.api.resourceslice import Device, DeviceAttribute
 from dralang.cel.declarations import all_overloads
-from dralang.cel.device import AnyPrepared, prepare_for
+from dralang.cel.device import AnyPrepared, prepare, prepare_for
 from dralang.cel.environment import Environment
 from dralang.cel.evaluate import EvaluationError, as_attribute, as_bool
+from dralang.cel.expressions import CelExpressions
 from dralang.cel.issues import CompileError
 from dralang.cel.library import SINGLETONS, resolve
 from dralang.cel.paths import path_of
@@ -36,6 +37,7 @@ from dralang.cel.values import Abort, CelError, DomainMap, TypeValue, Uint, Valu
 _MAX_DEPTH: Final = 25
 _RECURSION: Final = 10_000
 _ODD_TEXT: Final = re.compile(r"""\\(?!["'\\nrt])|[rR]["']|""\"|\'\'\'|,\s*[\])}]|\b[0-9]+\.(?![0-9])|`|//""")
+_MISSING: Final = re.compile(r"no such member in mapping: '(.*)'")
 _OPTIONAL: Final = frozenset({"_?._", "_[?_]", "or", "orValue", "hasValue", "value"})
 _ONE_VARIABLE: Final = frozenset({"all", "exists", "exists_one", "filter", "map"})
 _OPERATORS: Final = frozenset(
@@ -181,11 +183,12 @@ class _Parser:
 
 
 class _ReadyDevice:
-    """A device as cel-python's value, made once."""
+    """A device as cel-python's value, made once, beside ours."""
 
-    __slots__ = ("problem", "value")
+    __slots__ = ("ours", "problem", "value")
 
     def __init__(self, device: AnyPrepared) -> None:
+        self.ours = device
         self.problem = device.problem
         self.value = to_celpy(device.whole)
 
@@ -194,10 +197,20 @@ class ReferenceExpressions:
     """Expressions of one environment, evaluated by cel-python.
 
     Implements ``dralang.api.expressions.DeviceExpressions``. What cel-python cannot read does not compile here.
+
+    Args:
+        environment: of the expressions.
+        ours: takes over where cel-python is no judge: for expressions that ``unsound_for`` names, and for the text of
+            an error where both evaluators end in one. Without it cel-python answers everything.
+
+    Attributes:
+        left: the expressions that were left to ours, and why.
     """
 
-    def __init__(self, environment: Environment | None = None) -> None:
+    def __init__(self, environment: Environment | None = None, ours: CelExpressions | None = None) -> None:
         self.environment = Environment() if environment is None else environment
+        self.left: dict[str, str] = {}
+        self._ours = ours
         self._parser = _Parser()
         self._runners: dict[tuple[Purpose, str], celpy.Runner] = {}
 
@@ -205,13 +218,18 @@ class ReferenceExpressions:
         """Return the device in the form in which expressions see it."""
         return _ReadyDevice(prepare_for(self.environment, driver, device))
 
+    def prepare_as(self, driver: str, device: Device, *, forgiving: bool) -> PreparedDevice:
+        """Return the device in the form in which expressions see it, whatever the version does with bad attributes."""
+        return _ReadyDevice(prepare(driver, device, lists=self.environment.list_attributes, lazy=forgiving))
+
     def selector(self, expression: str) -> Callable[[PreparedDevice], bool]:
         """Return the compiled selector.
 
         Raises:
             ExpressionError: it does not compile.
         """
-        return self._function(expression, "selector", as_bool)
+        ours = None if self._ours is None else self._ours.selector(expression)
+        return self._function(expression, "selector", as_bool, ours)
 
     def derived(self, expression: str) -> Callable[[PreparedDevice], DeviceAttribute]:
         """Return the compiled derived attribute.
@@ -219,9 +237,14 @@ class ReferenceExpressions:
         Raises:
             ExpressionError: it does not compile.
         """
-        return self._function(expression, "derived", as_attribute)
+        ours = None if self._ours is None else self._ours.derived(expression)
+        return self._function(expression, "derived", as_attribute, ours)
 
-    def _function(self, text: str, purpose: Purpose, convert: Callable[[Value], Any]) -> Callable[[Any], Any]:
+    def _function(
+        self, text: str, purpose: Purpose, convert: Callable[[Value], Any], ours: Callable[[Any], Any] | None
+    ) -> Callable[[Any], Any]:
+        if ours is not None and self._is_left(text, purpose):
+            return lambda device: ours(device.ours)
         runner = self._runners.get((purpose, text))
         if runner is None:
             try:
@@ -237,9 +260,22 @@ class ReferenceExpressions:
             try:
                 return convert(from_celpy(_run(runner, device)))
             except EvaluationError as problem:
-                raise ExpressionError(problem.message, "runtime") from None
+                error = ExpressionError(problem.message, "runtime")
+            if ours is not None:
+                # If ours fails as well, it says why: cel-python has texts of its own.
+                ours(device.ours)
+            raise error
 
         return evaluate
+
+    def _is_left(self, text: str, purpose: Purpose) -> bool:
+        """Whether an expression that compiles is nothing for cel-python."""
+        if text in self.left:
+            return True
+        reason = unsound_for(compile_expression(text, self.environment, purpose))
+        if reason:
+            self.left[text] = reason
+        return bool(reason)
 
 
 def _run(runner: celpy.Runner, device: _ReadyDevice) -> Any:
@@ -249,9 +285,16 @@ def _run(runner: celpy.Runner, device: _ReadyDevice) -> Any:
         return runner.evaluate({"device": device.value})
     except (CELEvalError, TypeError, ValueError, ArithmeticError, LookupError) as problem:
         # cel-python lets errors of Python escape.
-        raise EvaluationError(str(problem.args[0]) if problem.args else type(problem).__name__) from None
+        raise EvaluationError(_text_of(problem)) from None
     finally:
         sys.setrecursionlimit(limit)
+
+
+def _text_of(problem: Exception) -> str:
+    """The text of an error, of a missing key as cel-go has it."""
+    text = str(problem.args[0]) if problem.args else type(problem).__name__
+    missing = _MISSING.fullmatch(text)
+    return f"no such key: {missing[1]}" if missing is not None else text
 
 
 # Where cel-python is right

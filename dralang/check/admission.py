@@ -16,6 +16,7 @@ from dralang.api.admission import Accepted, AdmissionContext, Refused, admit_obj
 from dralang.api.availability import newer_fields
 from dralang.api.base import ApiType
 from dralang.api.decode import path_text
+from dralang.api.gated import Dropped, dropped_fields
 from dralang.api.kinds import KINDS, KindInfo, is_served, split_api_version
 from dralang.api.located import Located
 from dralang.api.validation.errors import REQUIRED, FieldError
@@ -24,11 +25,12 @@ from dralang.api.verdicts import REFUSED, place_of, report_refusal
 from dralang.cel.admission import admission_checker
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog, Related
 from dralang.diagnostics.source import Span
-from dralang.features import FeatureGates
+from dralang.features import FeatureGates, gates_of
 from dralang.scenario.keys import ObjectKey
 from dralang.scenario.model import Declared, Settings
 
 REMARK: Final = "DRA0312"
+DROPPED: Final = "DRA0314"
 _OF_SERVER: Final = (
     "uid", "creation_timestamp", "deletion_timestamp", "deletion_grace_period_seconds",
 )  # fmt: skip
@@ -43,11 +45,13 @@ class _Verdict(Struct, frozen=True):
         unknown: the fields that its version does not have; it says nothing else then.
         refused: why it refuses the object, if it does.
         warnings: what it remarks.
+        dropped: what it forgets because features are off.
     """
 
     unknown: tuple[tuple[str | int, ...], ...] = ()
     refused: Refused | None = None
     warnings: tuple[str, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
 
 
 class Server:
@@ -58,6 +62,10 @@ class Server:
         self._context = AdmissionContext(gates, admission_checker(gates), _NOW, _EveryNamespace())
         self._verdicts: dict[tuple[type, str, frozenset[str], bytes], _Verdict] = {}
 
+    def __reduce__(self) -> tuple[type["Server"], tuple[FeatureGates]]:
+        """A fuzz that goes to another process leaves behind what this one has looked at."""
+        return Server, (self.gates,)
+
     def judge(self, declared: Declared, log: DiagnosticLog, related: tuple[Related, ...] = ()) -> None:
         """Report what the server has against an object, and what it remarks about one that it takes."""
         info = KINDS[declared.key.kind]
@@ -67,15 +75,41 @@ class Server:
             return
         verdict = self._verdict(declared, info)
         for path in verdict.unknown:
-            place = declared.located.at(path)
-            message = f"Kubernetes {self.gates.version} has no field `{path_text(path)}`"
-            log.add(Diagnostic(code=REFUSED, message=message, span=place.key_span or place.span, related=related))
+            log.add(structs.replace(self._no_field(path, declared), related=related))
         for warning in verdict.warnings:
             log.add(_remark(warning, declared, related))
+        for dropped in verdict.dropped:
+            log.add(_dropped(dropped, declared, self.gates, related))
         refused = verdict.refused
         # What is forbidden altogether depends on other objects; see above.
         if refused is not None and refused.reason != "Forbidden" and not _is_wrong_already(declared, log):
             _report(refused, declared, log, related)
+
+    def judge_change(self, before: Declared, after: Declared, log: DiagnosticLog) -> None:
+        """Report fields that a change brings in and that the server does not have, or forgets."""
+        version = self.gates.version
+        unknown = newer_fields(after.object, version)
+        for path in set(unknown).difference(newer_fields(before.object, version)):
+            log.add(self._no_field(path, after))
+        forgotten = {path for dropped in dropped_fields(before.object, self.gates) for path in dropped.paths}
+        forgotten.update(unknown)
+        for dropped in dropped_fields(after.object, self.gates):
+            paths = tuple([path for path in dropped.paths if path not in forgotten])
+            if paths:
+                log.add(_dropped(dropped._replace(paths=paths), after, self.gates, ()))
+
+    def judge_device_taint(self, statement: Span, log: DiagnosticLog) -> None:
+        """Report a statement that taints a device on a server that knows no such taints."""
+        gate = "DRADeviceTaints"
+        if not self.gates.enabled(gate):
+            why, way_out = _why_dropped((gate,), self.gates, "statement")
+            message = f"the API server forgets the taint of this device: {why}"
+            log.add(Diagnostic(code=DROPPED, severity="warning", message=message, span=statement, help=way_out))
+
+    def _no_field(self, path: tuple[str | int, ...], declared: Declared) -> Diagnostic:
+        place = declared.located.at(path)
+        message = f"Kubernetes {self.gates.version} has no field `{path_text(path)}`"
+        return Diagnostic(code=REFUSED, message=message, span=place.key_span or place.span)
 
     def stored(self, declared: Declared) -> ApiType:
         """The object as the server holds it, its status as it was declared; one that is refused stays as it is."""
@@ -127,7 +161,10 @@ class Server:
         if unknown:
             return _Verdict(unknown)
         answer = admit_object("create", declared.object, None, self._context, version=version, lists_given=given)
-        return _Verdict(warnings=answer.warnings) if isinstance(answer, Accepted) else _Verdict(refused=answer)
+        dropped = tuple(dropped_fields(declared.object, self.gates))
+        if isinstance(answer, Accepted):
+            return _Verdict(warnings=answer.warnings, dropped=dropped)
+        return _Verdict(refused=answer, dropped=dropped)
 
 
 def _report(refused: Refused, declared: Declared, log: DiagnosticLog, related: tuple[Related, ...]) -> None:
@@ -195,6 +232,47 @@ def _remark(warning: str, declared: Declared, related: tuple[Related, ...]) -> D
     )
 
 
+def _dropped(dropped: Dropped, declared: Declared, gates: FeatureGates, related: tuple[Related, ...]) -> Diagnostic:
+    first, *more = dropped.paths
+    place = declared.located.at(first)
+    fields = f"`{path_text(first)}`" + (f" and {len(more)} more" if more else "")
+    why, way_out = _why_dropped(dropped.gates, gates, "field")
+    return Diagnostic(
+        code=DROPPED,
+        severity="warning",
+        message=f"the API server forgets {fields}: {why}",
+        span=place.key_span or place.span,
+        help=way_out,
+        related=related,
+    )
+
+
+def _why_dropped(names: tuple[str, ...], gates: FeatureGates, what: str) -> tuple[str, str]:
+    """Why a server forgets what belongs to gates, and the way out."""
+    table = gates_of(gates.version)
+    missing = [name for name in names if name not in table]
+    if missing:
+        why = f"Kubernetes {gates.version} has no feature gate `{missing[0]}`"
+        return why, f"leave the {what} out, or write a version that has the gate"
+    off = " and ".join([f"`{name}`" for name in names])
+    why = f"feature gates {off} are off" if len(names) > 1 else f"feature gate {off} is off"
+    switches = ", ".join([f"{name}: true" for name in _with_needs(names, gates)])
+    return why, f"write `gates {{ {switches} }}`, or leave the {what} out"
+
+
+def _with_needs(names: Iterable[str], gates: FeatureGates) -> list[str]:
+    """The gates to switch on, with those that they need."""
+    table = gates_of(gates.version)
+    result: dict[str, None] = {}
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop(0)
+        if name not in result and not gates.enabled(name):
+            result[name] = None
+            waiting += table[name].needs
+    return list(result)
+
+
 class Servers:
     """The servers of an analysis run, one for each version and set of gates."""
 
@@ -247,6 +325,18 @@ class FileAdmission:
         for declared in objects:
             if self._shared.get(declared.key) is not declared:
                 server.judge(declared, self._log, related)
+
+    def changes(
+        self, settings: Settings, changes: Iterable[tuple[Declared, Declared]], device_taints: Iterable[Span]
+    ) -> None:
+        """Look at what the statements of a scenario change."""
+        server = self._servers.of(settings)
+        if server is None:
+            return
+        for before, after in changes:
+            server.judge_change(before, after, self._log)
+        for statement in device_taints:
+            server.judge_device_taint(statement, self._log)
 
     def finish(self) -> None:
         """Look at the objects of the file's level, once for each of the settings with which they are used."""

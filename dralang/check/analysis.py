@@ -4,12 +4,14 @@ Order: text → tree (``syntax``) → environment (what the file declares and us
 references and what is never used.
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from dralang.api.located import Located
 from dralang.check import problems
 from dralang.check.admission import FileAdmission, Servers
 from dralang.check.environment import Environment, EnvironmentReader
@@ -28,7 +30,7 @@ from dralang.check.holes import (
 )
 from dralang.check.lint import Linters
 from dralang.check.pools import with_slice_counts
-from dralang.check.random_story import random_story
+from dralang.check.random_story import may_have_groups, random_story
 from dralang.check.references import check_references, report_unused
 from dralang.check.scope import Scope
 from dralang.check.settings import settings_of
@@ -122,7 +124,6 @@ class _FileAnalysis:
         self.environment = environment
         self.parsed = parsed
         self.log = log
-        self.analyzer = analyzer
         self.overrides = analyzer.overrides
         self.defaults = analyzer.defaults
         self.known: set[ObjectKey] = set(environment.objects)
@@ -138,7 +139,7 @@ class _FileAnalysis:
     def again(self, log: DiagnosticLog) -> "_FileAnalysis":
         """The same file with nothing found in it yet, for one more drawing of a fuzz."""
         other = object.__new__(_FileAnalysis)
-        other.environment, other.parsed, other.log, other.analyzer = self.environment, self.parsed, log, self.analyzer
+        other.environment, other.parsed, other.log = self.environment, self.parsed, log
         other.overrides, other.defaults, other.objects = self.overrides, self.defaults, self.objects
         other.known, other.used, other.titles = set(), set(), {}
         other.foreseen = ()
@@ -285,6 +286,7 @@ class _FileAnalysis:
         initial = [item for key, item in declared.items() if key.kind != "Pod" and key not in elaborator.created]
         if not node.fuzz:  # what stands in a hole is not known yet
             self.admission.scenario(settings, node.title.span, declared.values())
+            self.admission.changes(settings, elaborator.changes, elaborator.device_taints)
         missing = [*elaborator.missing, *missing_features(settings, steps, elaborator.properties)]
         # The invariants judge a fuzz even if it expects nothing.
         expects = node.fuzz or _contains(node.body, (n.Expect, n.Property)) or bool(self.environment.properties)
@@ -319,6 +321,7 @@ class _Template:
         self.analysis = analysis
         self.parts = Parts()
         self.existing: Existing | None = None
+        self.groups = node.source is not None and may_have_groups(settings, node.body)
 
     def check(self, log: DiagnosticLog) -> None:
         """Report holes that nothing can fill, and wrong settings of a ``compare with``."""
@@ -328,12 +331,17 @@ class _Template:
             except UnfillableError as error:
                 log.add(error.diagnostic)
                 return
-            self._variants(filled.compared, log)
+            self._variants(filled.compared, self._headers(filled.statements), log)
             if log.has_errors:
                 return
 
     def draw(self, chooser: Chooser) -> Drawn:
-        """Fill the holes."""
+        """Fill the holes, and tell the story."""
+        filled = self.fill(chooser)
+        return filled if filled.diagnostics else self.tell(filled)
+
+    def fill(self, chooser: Chooser) -> Drawn:
+        """Fill the holes; there is a tree, but no scenario yet."""
         node = self.node
         try:
             filled = self._filled(chooser)
@@ -342,39 +350,47 @@ class _Template:
         body = n.Body(node.body.span, filled.statements)
         tree = n.Scenario(node.span, node.title, node.tags, node.xfail, None, body)
         log = DiagnosticLog()
+        variants = self._variants(filled.compared, self._headers(filled.statements), log)
+        return Drawn(None, tree, tuple([item for item in log.sorted() if item.severity == "error"]), variants)
+
+    def tell(self, filled: Drawn) -> Drawn:
+        """The story of a tree without holes."""
+        tree, log = filled.tree, DiagnosticLog()
+        assert isinstance(tree, n.Scenario)
         analysis = self.analysis.again(log)
         # Time order is not text order: what speaks of a pod may come before the pod.
-        analysis.foreseen = created_pods(body)
+        analysis.foreseen = created_pods(tree.body)
         elaborator = analysis.elaborate(tree, {})
-        scenario = analysis.assemble(tree, self.title, self.settings, elaborator)
-        variants = self._variants(filled.compared, log)
+        # A story that is drawn may have a setting of its own.
+        own = self._headers(tree.body.statements)
+        settings = self._settings((own,), log) if self.groups and own != self._headers() else self.settings
+        scenario = analysis.assemble(tree, self.title, settings, elaborator)
         if log.has_errors:
             errors = [item for item in log.sorted() if item.severity == "error"]
             return Drawn(None, tree, tuple(errors), ())
-        return Drawn(replace(scenario, fuzz=True), tree, (), variants)
+        return Drawn(replace(scenario, fuzz=True), tree, (), filled.variants)
 
     def _filled(self, chooser: Chooser) -> Filled:
         source = self.node.source
-        before = () if source is None else random_story(source, chooser)
+        before = () if source is None else random_story(source, chooser, groups=self.groups)
         # What is drawn anew each time is not remembered.
         parts = self.parts if source is None else Parts()
         return fill(self.node.body, self._existing(), chooser, parts, before)
 
-    def _variants(self, compared: tuple[n.Block, ...], log: DiagnosticLog) -> tuple[Settings, ...]:
-        own = {item.keyword: item for item in self.node.body.statements if isinstance(item, n.Header)}
+    def _headers(self, statements: Sequence[n.Statement] | None = None) -> dict[str, n.Header]:
+        """The settings that stand in a body, without one in the fuzz itself."""
+        found = self.node.body.statements if statements is None else statements
+        return {item.keyword: item for item in found if isinstance(item, n.Header)}
+
+    def _settings(self, headers: Sequence[dict[str, n.Header]], log: DiagnosticLog) -> Settings:
         analysis = self.analysis
-        return tuple(
-            [
-                settings_of(
-                    [analysis.environment.headers, own, compared_headers(block, log)],
-                    {},
-                    log,
-                    analysis.overrides,
-                    analysis.defaults,
-                )
-                for block in compared
-            ]
-        )
+        levels: list[Mapping[str, n.Header | Located]] = [analysis.environment.headers, *headers]
+        return settings_of(levels, {}, log, analysis.overrides, analysis.defaults)
+
+    def _variants(
+        self, compared: Sequence[n.Block], own: dict[str, n.Header], log: DiagnosticLog
+    ) -> tuple[Settings, ...]:
+        return tuple([self._settings((own, compared_headers(block, log)), log) for block in compared])
 
     def _existing(self) -> Existing:
         if self.existing is None:

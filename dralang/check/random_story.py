@@ -8,11 +8,14 @@ could not have written. Parameters are upper bounds; small choices make small st
 from collections.abc import Mapping
 from typing import Final
 
+from dralang.api.kinds import KIND_OF_KEYWORD, is_served
 from dralang.check import problems
 from dralang.check.holes import UnfillableError
 from dralang.diagnostics.diagnostic import DiagnosticLog
 from dralang.diagnostics.source import SourceFile
+from dralang.features import FeatureGates
 from dralang.scenario.holes import Chooser
+from dralang.scenario.model import Settings
 from dralang.syntax import nodes as n
 from dralang.syntax.reading import parse
 
@@ -23,6 +26,9 @@ _MOST: Final = 50
 _DRIVERS: Final = ("a.example.com", "b.example.com")
 _HORIZON: Final = 60
 _PARTS: Final = ("parts", "both")
+_GROUP_GATES: Final = ("GenericWorkload", "DRAWorkloadResourceClaims")
+_GROUP_SHARE: Final = 5
+"""One story in so many, and one, has a group."""
 _SHARED: Final = ("shares", "both")
 
 
@@ -48,13 +54,29 @@ def sizes_of(call: n.Call) -> dict[str, int]:
     return sizes
 
 
-def random_story(call: n.Call, chooser: Chooser) -> tuple[n.Statement, ...]:
+def may_have_groups(settings: Settings, body: n.Body) -> bool:
+    """Whether a story may switch on what pod groups need: the version has it, and nobody has said otherwise."""
+    said = any(isinstance(each, n.Header) and each.keyword == "gates" for each in body.statements)
+    gates = {**settings.gates, **dict.fromkeys(_GROUP_GATES, True)}
+    resolved = FeatureGates.resolve(settings.version, gates)
+    info = KIND_OF_KEYWORD["podgroup"]
+    served = any(is_served(info, version, settings.version) for version in info.versions)
+    free = not said and not settings.gates.keys() & set(_GROUP_GATES)
+    return served and free and isinstance(resolved, FeatureGates)
+
+
+def random_story(call: n.Call, chooser: Chooser, *, groups: bool) -> tuple[n.Statement, ...]:
     """The statements of a drawn story; what happens is scheduled.
+
+    Args:
+        call: `std.random` with its bounds.
+        chooser: chooses.
+        groups: whether some stories may have a pod group, with the gates that it needs.
 
     Raises:
         UnfillableError: see ``sizes_of``.
     """
-    text = _Author(chooser, sizes_of(call)).write()
+    text = _Author(chooser, sizes_of(call), groups=groups).write()
     source = SourceFile(NAME, f'fuzz "drawn" {{\n{text}}}\n')
     log = DiagnosticLog()
     item = parse(source, log).items[0]
@@ -65,9 +87,10 @@ def random_story(call: n.Call, chooser: Chooser) -> tuple[n.Statement, ...]:
 class _Author:
     """Writes one story; private to this module."""
 
-    def __init__(self, chooser: Chooser, sizes: Mapping[str, int]) -> None:
+    def __init__(self, chooser: Chooser, sizes: Mapping[str, int], *, groups: bool) -> None:
         self.chooser = chooser
         self.sizes = sizes
+        self.groups = groups
         self.lines: list[str] = []
         self.drivers: list[str] = []
         self.features: set[str] = set()
@@ -97,6 +120,8 @@ class _Author:
         for number in range(1, templates + 1):
             self.lines.append(f"template t-{number} {{ {self._requests()} }}")
         self.lines.append(f"claim shared {{ {self._requests()} }}")
+        if self.groups and self.number(0, _GROUP_SHARE) == _GROUP_SHARE:
+            self._gang()
         self._events(self._pods(templates))
         return "".join(f"{line}\n" for line in self.lines)
 
@@ -172,6 +197,18 @@ class _Author:
             priority = f"; priority: {self.number(0, 2)}" if self.maybe() else ""
             self._at(f"create pod p-{number} {{ {claim}{priority} }}")
         return count
+
+    def _gang(self) -> None:
+        """A group whose members have a claim in common; the write of its allocation may fail."""
+        self.lines.insert(0, f"gates {{ {', '.join(f'{gate}: true' for gate in _GROUP_GATES)} }}")
+        members = self.number(2, 3)
+        least = self.number(1, members)
+        self.lines.append(f"podgroup gang {{ schedulingPolicy {{ gang: {{ minCount: {least} }} }} }}")
+        self.lines.append(f"claim common {{ request r: 1 of {self._class()} }}")
+        if self.maybe():
+            self._at("fail next update of claim common")
+        for number in range(1, members + 1):
+            self._at(f"create pod m-{number} {{ schedulingGroup {{ podGroupName: gang }}; claim c is common }}")
 
     def _events(self, pods: int) -> None:
         for _ in range(self.number(0, self.sizes["events"])):

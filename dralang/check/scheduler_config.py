@@ -8,11 +8,21 @@ pkg/scheduler/framework/runtime/framework.go.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from dralang.api.located import Located
+from dralang.check.scheduler_args import plugin_arguments
+from dralang.check.scheduler_fields import (
+    Fields,
+    entries_of,
+    items_of,
+    not_modelled,
+    plugin_name,
+    refused,
+    unknown,
+    whole_number,
+)
 from dralang.check.scheduler_plugins import (
-    DEFAULT_ARGS,
     DEFAULT_PLUGINS,
     IMPLEMENTED,
     MODELLED,
@@ -21,15 +31,11 @@ from dralang.check.scheduler_plugins import (
     POINTS,
     WEIGHTS,
 )
-from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
+from dralang.diagnostics.diagnostic import DiagnosticLog
 from dralang.diagnostics.source import Span
 from dralang.features import FeatureGates
-from dralang.manifest.objects import CONFIGURATION_GROUP, CONFIGURATION_VERSION
 from dralang.scenario.scheduler_config import SchedulerConfig
-from dralang.spelling import nearest
-from dralang.values.duration import parse_duration
 
-_API_VERSION: Final = f"{CONFIGURATION_GROUP}/{CONFIGURATION_VERSION}"
 _OF_PROFILE: Final = ("schedulerName", "percentageOfNodesToScore", "plugins", "pluginConfig")
 _OF_ALL: Final = ("percentageOfNodesToScore", "podInitialBackoffSeconds", "podMaxBackoffSeconds", "extenders")
 _WITHOUT_EFFECT: Final = frozenset(
@@ -40,9 +46,6 @@ _WITHOUT_EFFECT: Final = frozenset(
 )  # fmt: skip
 _MAX_SECONDS: Final = 10**9
 _MAX_WEIGHT: Final = 10**6
-
-Fields: TypeAlias = Mapping[str, Located]
-"""Fields of the configuration and of its one profile, side by side."""
 
 
 class _PluginSet(NamedTuple):
@@ -55,10 +58,6 @@ class _PluginSet(NamedTuple):
 _NOTHING_SAID: Final = _PluginSet({}, {})
 
 
-def _refused(message: str, span: Span | None, way_out: str = "", expected: tuple[str, ...] = ()) -> Diagnostic:
-    return Diagnostic(code="DRA0313", message=message, span=span, help=way_out, expected=expected)
-
-
 def fields_of(located: Located, log: DiagnosticLog) -> Fields:
     """The fields of a configuration, those of its profile beside them.
 
@@ -66,58 +65,36 @@ def fields_of(located: Located, log: DiagnosticLog) -> Fields:
     """
     result: dict[str, Located] = {}
     profile: dict[str, Located] = {}
-    for name, value in _entries(located, "a scheduler configuration", log).items():
+    for name, value in entries_of(located, "a scheduler configuration", log).items():
         if name == "profiles":
             profile = _profile(value, log)
         elif name in _OF_ALL or name in _OF_PROFILE:
             result[name] = value
         elif name not in _WITHOUT_EFFECT:
-            log.add(_unknown("field", name, value.key_span or value.span, (*_OF_ALL, *_OF_PROFILE, "profiles")))
+            log.add(unknown("field", name, value.key_span or value.span, (*_OF_ALL, *_OF_PROFILE, "profiles")))
     extenders = result.pop("extenders", None)
     if extenders is not None and extenders.value not in (None, ()):
-        log.add(_refused("`extenders` are not modelled", extenders.key_span or extenders.span, "leave them out"))
+        log.add(refused("`extenders` are not modelled", extenders.key_span or extenders.span, "leave them out"))
     return {**result, **profile}
 
 
 def _profile(profiles: Located, log: DiagnosticLog) -> dict[str, Located]:
-    items = _items(profiles, "profiles", log)
+    items = items_of(profiles, "profiles", log)
     if len(items) > 1:
         log.add(
-            _refused(
+            refused(
                 "several profiles are not modelled",
                 items[1].span,
                 "keep the profile whose pods the scenario is about",
             )
         )
     result: dict[str, Located] = {}
-    for name, value in (_entries(items[0], "a profile", log) if items else {}).items():
+    for name, value in (entries_of(items[0], "a profile", log) if items else {}).items():
         if name in _OF_PROFILE:
             result[name] = value
         else:
-            log.add(_unknown("field", name, value.key_span or value.span, _OF_PROFILE))
+            log.add(unknown("field", name, value.key_span or value.span, _OF_PROFILE))
     return result
-
-
-def _entries(located: Located, what: str, log: DiagnosticLog) -> Fields:
-    if isinstance(located.value, Mapping):
-        return located.value
-    if located.value is not None:
-        log.add(_refused(f"{what} is a map of fields", located.span))
-    return {}
-
-
-def _items(located: Located, what: str, log: DiagnosticLog) -> Sequence[Located]:
-    if isinstance(located.value, tuple):
-        return located.value
-    if located.value is not None:
-        log.add(_refused(f"`{what}` is a list", located.span))
-    return ()
-
-
-def _unknown(what: str, name: str, span: Span, known: Collection[str]) -> Diagnostic:
-    near = nearest(name, known)
-    way_out = f"did you mean `{near}`?" if near else ""
-    return _refused(f"there is no {what} `{name}`", span, way_out, tuple(sorted(known)))
 
 
 def scheduler_config(fields: Fields, features: FeatureGates | None, log: DiagnosticLog) -> SchedulerConfig:
@@ -128,32 +105,31 @@ def scheduler_config(fields: Fields, features: FeatureGates | None, log: Diagnos
         features: the gates, on which some arguments depend; None if they are not known.
         log: takes DRA0313.
     """
-    reader = _Reader(fields, features, log)
+    reader = _Reader(fields, log)
     initial = reader.seconds("podInitialBackoffSeconds", 1, minimum=1)
     longest = reader.seconds("podMaxBackoffSeconds", 10)
     if longest < initial:
         place = fields.get("podMaxBackoffSeconds", fields.get("podInitialBackoffSeconds"))
         text = f"`podMaxBackoffSeconds` ({longest}) is less than `podInitialBackoffSeconds` ({initial})"
-        log.add(_refused(text, None if place is None else place.span))
+        log.add(refused(text, None if place is None else place.span))
     plugins, off_at, weights = _plugins(fields.get("plugins"), features, log)
     return SchedulerConfig(
         name=reader.name(),
         initial_backoff=initial * 1000,
         max_backoff=longest * 1000,
         percentage_of_nodes_to_score=reader.number("percentageOfNodesToScore", 0, 0, 100),
-        binding_timeout=reader.binding_timeout(),
         plugins=plugins,
         off_at=off_at,
         weights=weights,
+        arguments=plugin_arguments(fields.get("pluginConfig"), features, log),
     )
 
 
 class _Reader:
-    """Scalars and arguments; private to this module."""
+    """Scalars; private to this module."""
 
-    def __init__(self, fields: Fields, features: FeatureGates | None, log: DiagnosticLog) -> None:
+    def __init__(self, fields: Fields, log: DiagnosticLog) -> None:
         self.fields = fields
-        self.features = features
         self.log = log
 
     def name(self) -> str:
@@ -162,109 +138,14 @@ class _Reader:
             return "default-scheduler"
         if isinstance(found.value, str) and found.value:
             return found.value
-        self.log.add(_refused("`schedulerName` is a text", found.span))
+        self.log.add(refused("`schedulerName` is a text", found.span))
         return "default-scheduler"
 
     def number(self, name: str, default: int, low: int, high: int) -> int:
-        found = self.fields.get(name)
-        if found is None or found.value is None:
-            return default
-        value = found.value
-        if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
-            return value
-        self.log.add(_refused(f"`{name}` is a whole number from {low} to {high:,}", found.span))
-        return default
+        return whole_number(self.fields.get(name), name, default, low, high, self.log)
 
     def seconds(self, name: str, default: int, *, minimum: int = 0) -> int:
         return self.number(name, default, minimum, _MAX_SECONDS)
-
-    def binding_timeout(self) -> int:
-        """What `pluginConfig` says of DynamicResources; other plugins may only say what holds anyway."""
-        timeout = 600_000
-        seen: dict[str, Span] = {}
-        found = self.fields.get("pluginConfig")
-        for item in _items(found, "pluginConfig", self.log) if found is not None else ():
-            entries = _entries(item, "an entry of `pluginConfig`", self.log)
-            for key, value in entries.items():
-                if key not in ("name", "args"):
-                    self.log.add(_unknown("field", key, value.key_span or value.span, ("name", "args")))
-            name = _plugin_name(item, self.log)
-            if name is None:
-                continue
-            if name in seen:
-                self.log.add(_refused(f"`pluginConfig` names `{name}` twice", item.span))
-            seen[name] = item.span
-            args = entries.get("args")
-            if args is None or args.value is None:
-                continue
-            if name == "DynamicResources":
-                timeout = self._dynamic_resources(args, timeout)
-            elif name not in DEFAULT_PLUGINS:
-                self.log.add(_not_modelled(name, entries["name"].span))
-            else:
-                self._only_defaults(name, args)
-        return timeout
-
-    def _dynamic_resources(self, args: Located, timeout: int) -> int:
-        for name, value in _arguments(args, "DynamicResourcesArgs", self.log).items():
-            if name == "filterTimeout":
-                # Looking for devices takes no simulated time, so that it never runs out.
-                self._duration(name, value, 0, ("DRASchedulerFilterTimeout",))
-            elif name == "bindingTimeout":
-                gates = ("DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus")
-                timeout = self._duration(name, value, 1000, gates) or timeout
-            else:
-                known = ("bindingTimeout", "filterTimeout")
-                self.log.add(_unknown("argument of DynamicResources", name, value.key_span or value.span, known))
-        return timeout
-
-    def _duration(self, name: str, found: Located, minimum: int, gates: tuple[str, ...]) -> int:
-        off = [gate for gate in gates if self.features is not None and not self.features.enabled(gate)]
-        if off:
-            self.log.add(_refused(f"`{name}` needs gate `{off[0]}`, which is off", found.key_span or found.span))
-        try:
-            value = parse_duration(found.value) if isinstance(found.value, str) else None
-        except ValueError:
-            value = None
-        if value is None or value < minimum:
-            least = ", at least one second" if minimum else ""
-            self.log.add(_refused(f"`{name}` is a duration such as `30s`{least}", found.span))
-            return 0
-        return value
-
-    def _only_defaults(self, plugin: str, args: Located) -> None:
-        defaults = DEFAULT_ARGS.get(plugin, {})
-        for name, value in _arguments(args, f"{plugin}Args", self.log).items():
-            if name not in defaults or value.plain() != defaults[name]:
-                self.log.add(
-                    _refused(
-                        f"argument `{name}` of plugin `{plugin}` is not modelled",
-                        value.key_span or value.span,
-                        "only its default is" if name in defaults else "",
-                    )
-                )
-
-
-def _arguments(args: Located, kind: str, log: DiagnosticLog) -> Fields:
-    found = dict(_entries(args, f"`args` of {kind}", log))
-    for name, expected in (("kind", kind), ("apiVersion", _API_VERSION)):
-        said = found.pop(name, None)
-        if said is not None and said.value != expected:
-            log.add(_refused(f"`{name}` is `{expected}` here", said.span))
-    return found
-
-
-def _plugin_name(item: Located, log: DiagnosticLog) -> str | None:
-    name = item.value.get("name") if isinstance(item.value, Mapping) else None
-    if name is not None and isinstance(name.value, str) and name.value:
-        return name.value
-    log.add(_refused("a plugin has a `name`", item.span))
-    return None
-
-
-def _not_modelled(name: str, span: Span) -> Diagnostic:
-    near = nearest(name, MODELLED)
-    return _refused(f"plugin `{name}` is not modelled", span, f"did you mean `{near}`?" if near else "", MODELLED)
 
 
 # ---- plugins --------------------------------------------------------------------------------------------------------
@@ -281,7 +162,7 @@ def _plugins(
     for name in NEEDED:
         if name not in order:
             where = whole.disabled.get(name) or whole.disabled.get("*")
-            log.add(_refused(f"without plugin `{name}` the scheduler does not start", where))
+            log.add(refused(f"without plugin `{name}` the scheduler does not start", where))
     lists = {point: _asked_at(IMPLEMENTED[point], order, said.get(point, _NOTHING_SAID)) for point in IMPLEMENTED}
     everything = [*order, *[name for asked in lists.values() for name in asked if name not in order]]
     plugins = tuple([name for name in dict.fromkeys(everything) if name in MODELLED])
@@ -289,7 +170,7 @@ def _plugins(
         asked = lists[point]
         if place is not None and asked != [name for name in plugins if name in asked]:
             span = next(iter(place.enabled.values()))[1] if place.enabled else None
-            log.add(_refused(f"another order of plugins at `{point}` alone is not modelled", span))
+            log.add(refused(f"another order of plugins at `{point}` alone is not modelled", span))
     off_at = tuple(
         sorted(
             (point, name)
@@ -304,15 +185,15 @@ def _plugins(
 
 def _plugin_sets(located: Located | None, log: DiagnosticLog) -> dict[str, _PluginSet]:
     result: dict[str, _PluginSet] = {}
-    for point, value in (_entries(located, "`plugins`", log) if located is not None else {}).items():
+    for point, value in (entries_of(located, "`plugins`", log) if located is not None else {}).items():
         if point not in POINTS:
-            log.add(_unknown("extension point", point, value.key_span or value.span, POINTS))
+            log.add(unknown("extension point", point, value.key_span or value.span, POINTS))
             continue
         read = _plugin_set(value, log)
         if point != "multiPoint" and point not in IMPLEMENTED:
             if read.enabled or read.disabled:
                 log.add(
-                    _refused(
+                    refused(
                         f"plugins of extension point `{point}` alone are not modelled",
                         value.key_span or value.span,
                         "switch whole plugins at `multiPoint`",
@@ -325,24 +206,24 @@ def _plugin_sets(located: Located | None, log: DiagnosticLog) -> dict[str, _Plug
 
 def _plugin_set(located: Located, log: DiagnosticLog) -> _PluginSet:
     result = _PluginSet({}, {})
-    for key, value in _entries(located, "an extension point", log).items():
+    for key, value in entries_of(located, "an extension point", log).items():
         if key not in ("enabled", "disabled"):
-            log.add(_unknown("field", key, value.key_span or value.span, ("enabled", "disabled")))
+            log.add(unknown("field", key, value.key_span or value.span, ("enabled", "disabled")))
             continue
-        for item in _items(value, key, log):
-            name = _plugin_name(item, log)
+        for item in items_of(value, key, log):
+            name = plugin_name(item, log)
             if name is None:
                 continue
             span = item.at(("name",)).span
             weight = _weight(item, log)
             if key == "disabled":
                 if name != "*" and name not in DEFAULT_PLUGINS:
-                    log.add(_unknown("default plugin", name, span, DEFAULT_PLUGINS))
+                    log.add(unknown("default plugin", name, span, DEFAULT_PLUGINS))
                 result.disabled[name] = span
             elif name in result.enabled:
-                log.add(_refused(f"plugin `{name}` is enabled twice", span))
+                log.add(refused(f"plugin `{name}` is enabled twice", span))
             elif name not in MODELLED and name not in PART_OF_ANOTHER:
-                log.add(_not_modelled(name, span))
+                log.add(not_modelled(name, span))
             else:
                 result.enabled[name] = (weight, span)
     return result
@@ -352,14 +233,8 @@ def _weight(item: Located, log: DiagnosticLog) -> int:
     assert isinstance(item.value, Mapping)
     for key, value in item.value.items():
         if key not in ("name", "weight"):
-            log.add(_unknown("field", key, value.key_span or value.span, ("name", "weight")))
-    found = item.value.get("weight")
-    if found is None or found.value is None:
-        return 0
-    if isinstance(found.value, int) and not isinstance(found.value, bool) and 0 <= found.value <= _MAX_WEIGHT:
-        return found.value
-    log.add(_refused(f"`weight` is a whole number from 0 to {_MAX_WEIGHT:,}", found.span))
-    return 0
+            log.add(unknown("field", key, value.key_span or value.span, ("name", "weight")))
+    return whole_number(item.value.get("weight"), "weight", 0, 0, _MAX_WEIGHT, log)
 
 
 def _asked_at(able: Collection[str], order: Sequence[str], own: _PluginSet) -> list[str]:
@@ -385,7 +260,7 @@ def _check_halves(
         else:
             continue
         here = said.get(point, _NOTHING_SAID).disabled
-        log.add(_refused(whole, here.get(name) or here.get("*")))
+        log.add(refused(whole, here.get(name) or here.get("*")))
 
 
 def _weights(said: Mapping[str, _PluginSet], scoring: Sequence[str]) -> tuple[tuple[str, int], ...]:

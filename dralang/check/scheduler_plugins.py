@@ -10,9 +10,11 @@ WEIGHTS: Final[Mapping[str, int]] = {
     "TaintToleration": 3,
     "NodeAffinity": 2,
     "NodeResourcesFit": 1,
+    "PodTopologySpread": 2,
     "InterPodAffinity": 2,
     "DynamicResources": 2,
     "NodeResourcesBalancedAllocation": 1,
+    "ImageLocality": 1,
 }
 """The modelled plugins that score, with their default weights."""
 
@@ -29,9 +31,11 @@ MODELLED: Final = (
     "DynamicResources",
     "DefaultPreemption",
     "NodeResourcesBalancedAllocation",
+    "ImageLocality",
+    "NodeDeclaredFeatures",
     "GangScheduling",
 )
-"""The plugins that are modelled, in the order of the default profile; GangScheduling has a gate."""
+"""The plugins that are modelled, in the order of the default profile; the last two have a gate."""
 
 NEEDED: Final = ("PrioritySort", "DefaultBinder")
 """Without these the scheduler does not start; their work is part of its queue and its binding."""
@@ -76,6 +80,7 @@ IMPLEMENTED: Final[Mapping[str, tuple[str, ...]]] = {
         "PodTopologySpread",
         "InterPodAffinity",
         "DynamicResources",
+        "NodeDeclaredFeatures",
     ),
     "filter": (
         "NodeName",
@@ -87,12 +92,14 @@ IMPLEMENTED: Final[Mapping[str, tuple[str, ...]]] = {
         "PodTopologySpread",
         "InterPodAffinity",
         "DynamicResources",
+        "NodeDeclaredFeatures",
     ),
     "postFilter": ("DynamicResources", "DefaultPreemption"),
     "preScore": (
         "TaintToleration",
         "NodeAffinity",
         "NodeResourcesFit",
+        "PodTopologySpread",
         "InterPodAffinity",
         "NodeResourcesBalancedAllocation",
     ),
@@ -100,14 +107,9 @@ IMPLEMENTED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Who has something to say at the extension points at which single plugins can be switched."""
 
-_CPU_AND_MEMORY: Final = [{"name": "cpu", "weight": 1}, {"name": "memory", "weight": 1}]
-
 DEFAULT_ARGS: Final[Mapping[str, Mapping[str, object]]] = {
     "DefaultPreemption": {"minCandidateNodesPercentage": 10, "minCandidateNodesAbsolute": 100},
-    "InterPodAffinity": {"hardPodAffinityWeight": 1, "ignorePreferredTermsOfExistingPods": False},
-    "NodeResourcesBalancedAllocation": {"resources": _CPU_AND_MEMORY},
-    "NodeResourcesFit": {"scoringStrategy": {"type": "LeastAllocated", "resources": _CPU_AND_MEMORY}},
     "PodTopologySpread": {"defaultingType": "System"},
     "VolumeBinding": {"bindTimeoutSeconds": 600},
 }
-"""Arguments as a configuration that was written out has them; other values are not modelled."""
+"""Arguments of which only the default is modelled, as a configuration that was written out has them."""

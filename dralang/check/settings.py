@@ -7,11 +7,13 @@ from dralang.allocator.quirks import QUIRKS
 from dralang.api.located import Located
 from dralang.check import problems
 from dralang.check.expand import Bindings, one_name, scalar
-from dralang.check.scheduler_config import Fields, fields_of, scheduler_config
+from dralang.check.scheduler_config import fields_of, scheduler_config
+from dralang.check.scheduler_fields import Fields
 from dralang.check.values import Converter, misplaced_sugar
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import Span
 from dralang.features import DEFAULT_VERSION, VERSIONS, FeatureGates, GateProblem
+from dralang.readings import READ_IN, READINGS
 from dralang.scenario.model import Settings
 from dralang.spelling import nearest
 from dralang.syntax import nodes as n
@@ -34,8 +36,8 @@ def read_header(header: n.Header | Located, bindings: Bindings, log: DiagnosticL
     switches = _switches(header.value, header.keyword, bindings, log)
     if header.keyword == "quirks":
         for name, (_, span) in switches.items():
-            if name not in QUIRKS:
-                near = nearest(name, QUIRKS)
+            if name not in QUIRKS and name not in READINGS:
+                near = nearest(name, [*QUIRKS, *READINGS])
                 log.add(
                     problems.bad_setting(
                         f"unknown quirk `{name}`",
@@ -110,18 +112,18 @@ def settings_of(
                 scheduler = {**(scheduler or {}), **value}
             elif isinstance(value, dict):
                 (gates if keyword == "gates" else quirks).update(value)
-                if keyword == "gates":
-                    spans.update(_gate_spans(header))
+                spans.update(_switch_spans(header))
     if overrides is not None:
         version = overrides.version or version
         gates.update(overrides.gates)
         quirks.update(overrides.quirks)
     features = _check_gates(version, gates, spans, log)
+    _check_readings(version, quirks, spans, log)
     config = None if scheduler is None else scheduler_config(scheduler, features, log)
     return Settings(version, gates, quirks, config)
 
 
-def _gate_spans(header: n.Header | Located) -> dict[str, Span]:
+def _switch_spans(header: n.Header | Located) -> dict[str, Span]:
     assert isinstance(header, n.Header)
     assert isinstance(header.value, n.Block)
     return {entry.name.text: entry.name.span for entry in header.value.entries if isinstance(entry, n.Field)}
@@ -139,6 +141,15 @@ def _check_gates(
         span = spans.get(problem.gate) or next((spans[name] for name in sorted(gates) if name in spans), None)
         log.add(_gate_problem(problem, span or spans.get("")))
     return None
+
+
+def _check_readings(version: str, quirks: Mapping[str, bool], spans: Mapping[str, Span], log: DiagnosticLog) -> None:
+    """A reading of a KEP means nothing to a version that does not have the KEP."""
+    for name, on in quirks.items():
+        if on and name in READINGS and version in VERSIONS and version != READ_IN:
+            text = f"`{name}` is a reading of {READINGS[name].kep}, which Kubernetes {version} does not have"
+            span = spans.get(name) or spans.get("")
+            log.add(problems.bad_setting(text, span, f"write `kubernetes {READ_IN}`", (READ_IN,)))
 
 
 def _gate_problem(problem: GateProblem, span: Span | None) -> Diagnostic:

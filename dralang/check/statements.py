@@ -41,6 +41,8 @@ COMPONENTS: Final = (
     "pod-garbage-collector",
     "pool-status-controller",
 )
+SEARCH: Final = "allocation"
+"""No component: the scheduler's search for devices, which can only be slow."""
 _ACTION_KINDS: Final = {
     "delete": KIND_ORDER,
     "finish": ("Pod",),
@@ -88,6 +90,10 @@ class Elaborator:
         self.created: set[ObjectKey] = set()
         self.created_later: frozenset[ObjectKey] = frozenset()
         self.published: dict[ObjectKey, Declared] = {}
+        self.changes: list[tuple[Declared, Declared]] = []
+        """Declarations, and what a `set` makes of them, each by itself."""
+        self.device_taints: list[Span] = []
+        """The statements that taint devices."""
         self.missing: list[Diagnostic] = []
         self.last_at = 0
         self.timed = 0
@@ -313,11 +319,13 @@ class Elaborator:
             change = read_change(key.kind, node.path, node.value, bindings, self.converter)
             if change is None:
                 continue
-            if self._exists(key):
-                self.steps.append(s.SetField(node.span, key, change.path, change.value.plain()))
-                continue
             declared = self.scope.objects.get(key)
             located = None if declared is None else apply_change(declared.located, change)
+            if self._exists(key):
+                self.steps.append(s.SetField(node.span, key, change.path, change.value.plain()))
+                if declared is not None and located is not None:
+                    self._note_change(declared, located)
+                continue
             if declared is None or located is None:
                 self.log.add(problems.wrong_value(f"`{node.path.text}` leads nowhere in `{key.name}`", node.path.span))
                 continue
@@ -330,6 +338,12 @@ class Elaborator:
             changed = replace(changed, object=decoded)
             self.own.objects[declared.key] = changed
             self.scope.add(declared.key, changed)
+
+    def _note_change(self, declared: Declared, located: Located) -> None:
+        """Keep what a declared object becomes; what is wrong with it shows when the scenario runs."""
+        decoded = decode(type(declared.object), located, DiagnosticLog())
+        if decoded is not None:
+            self.changes.append((declared, replace(declared, object=decoded, located=located)))
 
     def _set_block(self, node: n.SetBlock, bindings: Bindings) -> None:
         for key in self.scope.resolve(node.object, bindings, KIND_ORDER, globs=False):
@@ -347,6 +361,7 @@ class Elaborator:
             if self._exists(key):
                 spec = changed.located.at(("spec",))
                 self.steps.append(s.SetField(node.span, key, ("spec",), spec.plain()))
+                self.changes.append((declared, changed))
             else:
                 self.own.objects[key] = replace(declared, object=changed.object, located=changed.located)
                 self.scope.add(key, self.own.objects[key])
@@ -357,6 +372,7 @@ class Elaborator:
             return
         if node.target.kind == "device":
             taint = decode(DeviceTaint, located, self.log)
+            self.device_taints.append(node.span)
             for device in self._devices(node.target, bindings):
                 if taint is not None:
                     self.steps.append(s.TaintDevice(node.span, device, taint))
@@ -398,7 +414,13 @@ class Elaborator:
         milliseconds = self.duration(node.duration, bindings) if isinstance(node, n.Delay) else 0
         if component is None or milliseconds is None:
             return
-        if component not in COMPONENTS:
+        if component == SEARCH and not isinstance(node, n.Delay):
+            way_out = "write `delay allocation by 15s`"
+            self.log.add(
+                problems.wrong_value("the search for devices can only be delayed", node.component.span, way_out)
+            )
+            return
+        if component not in COMPONENTS and component != SEARCH:
             way_out = f"there are {', '.join(f'`{name}`' for name in COMPONENTS)}"
             self.log.add(problems.undefined("component", component, node.component.span, COMPONENTS, way_out=way_out))
             return

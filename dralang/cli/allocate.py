@@ -29,6 +29,7 @@ from dralang.cli.objects import load_objects
 from dralang.diagnostics.render import clean
 from dralang.features import FeatureGates
 from dralang.interop.yaml_text import yaml_documents
+from dralang.readings import faults_of
 from dralang.run.expressions import expressions_for
 from dralang.values.quantity import Quantity
 
@@ -63,7 +64,7 @@ class _Question:
     def __init__(self, loaded: Loaded, gates: FeatureGates, node: str, claims: list[str]) -> None:
         self.loaded = loaded
         on = dict.fromkeys(sorted(gates.on), True)
-        profile = allocator_profile(gates.version, on, loaded.settings.quirks)
+        profile = allocator_profile(gates.version, on, faults_of(loaded.settings.quirks))
         objects = loaded.objects.values()
         self.node = self._node(node)
         self.claims = tuple([self._claim(name) for name in dict.fromkeys(claims)])

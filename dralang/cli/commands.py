@@ -21,9 +21,11 @@ MODEL: Final = (
     Option(("--feature-gates",), "switch feature gates, over what the files say: A=true,B=false", "GATES"),
 )
 REFERENCE_CEL: Final = Option(
-    ("--reference-cel",), "let cel-python evaluate device expressions: slow, to find faults of ours"
+    ("--reference-cel",),
+    "let cel-python evaluate the device expressions that it can judge: slow, to find faults of ours",
 )
 COMMON: Final = (CONFIG, COLOR, HELP)
+ORACLES: Final = ("real-allocator", "reference-cel", "from-scratch")
 RESOURCE_VERSIONS: Final = ("v1", "v1beta2", "v1beta1")
 
 
@@ -99,9 +101,19 @@ COMMANDS: Final = (
             Option(("--max-examples",), "examples of each fuzz (default: 1000, with `--time` no limit)", "N"),
             Option(("--time",), "stop after so long: 30s, 10m, 1h", "TIME"),
             Option(("-n", "--workers"), "use so many processes; what is found does not depend on it", "N"),
+            Option(("--engine",), "where chunks of examples are played", "ENGINE", ("processes", "dask")),
+            Option(("--scheduler",), "the Dask scheduler whose workers are used: tcp://HOST:8786", "ADDRESS"),
+            Option(("--stateful",), "draw each next step from what the simulated cluster looks like at that moment"),
+            Option(
+                ("--against",),
+                "also compare with real-allocator (needs Go), reference-cel or from-scratch; may be repeated",
+                "ORACLE",
+                ORACLES,
+            ),
             Option(("--seed",), "where random choices start; part of every report", "N"),
             Option(("-k",), "only fuzzes whose file or title contains this: `and`, `or`, `not`, ( )", "EXPR"),
             Option(("-m",), "only fuzzes with these tags: `and`, `or`, `not`, ( )", "EXPR"),
+            FORMAT,
             *MODEL,
             *COMMON,
         ),
@@ -256,10 +268,10 @@ COMMANDS: Final = (
     ),
     Command(
         "explain",
-        "tell the long story of a diagnostic code",
+        "tell the long story of a diagnostic code, or what a quirk does",
         "code",
-        "[CODE]...",
-        "Without a code, all of them are listed.",
+        "[CODE|QUIRK]...",
+        "Without a code, all of them are listed; `quirks` lists all that `quirks { ... }` switches.",
         (HELP,),
     ),
     Command(

@@ -12,12 +12,18 @@ from dralang.cli import exits
 from dralang.cli.arguments import Arguments, UsageError
 from dralang.cli.config import Config, load
 from dralang.cli.console import Console
+from dralang.cli.fuzz_json import fuzz_json, reached_by
+from dralang.cli.fuzz_oracles import admitted, counted, how_of, store_case
 from dralang.cli.project import analyzer, fault_text, find_specs, refuse, wanted_expression
 from dralang.diagnostics.render import clean, render_text
 from dralang.fuzz.campaign import Campaign, Outcome, Plan, Target
+from dralang.fuzz.engine import EngineError
+from dralang.fuzz.example import Example
+from dralang.fuzz.explore import CHUNK
 from dralang.fuzz.memory import Memory
+from dralang.fuzz.reach import coverage
+from dralang.fuzz.real_allocator import UnavailableError
 from dralang.fuzz.regression import Written, store, write_down
-from dralang.scenario.model import Scenario
 from dralang.testing.lastfailed import FOLDER
 from dralang.testing.looks import Look
 from dralang.testing.pretty import failure_block
@@ -25,15 +31,20 @@ from dralang.testing.session import Choice, Collection, Collector
 from dralang.values.duration import parse_duration
 
 REGRESSIONS: Final = ("specs", "regressions")
+MOST_EXAMPLES: Final = 1_000
 _EVERY: Final = 0.2
 
 
 def run(arguments: Arguments, console: Console) -> int:
     """Run the command."""
     config = load(arguments, console)
-    plan = _plan(arguments, config)
-    collection = _collect(arguments, config, console)
     look = Look(console.has_color(config.color), console.width)
+    try:
+        plan = _plan(arguments, config, console)
+    except UnavailableError as error:
+        console.err(render_text([error.diagnostic], color=look.color, width=look.width))
+        return exits.UNUSABLE
+    collection = _collect(arguments, config, console)
     broken = [file for file in collection.files if file.is_broken]
     for file in broken:
         errors = [item for item in file.diagnostics if item.severity == "error"]
@@ -44,15 +55,25 @@ def run(arguments: Arguments, console: Console) -> int:
         for scenario in file.scenarios
         if scenario.template is not None
     ]
+    targets, refused = admitted(targets, plan.how)
+    if refused:
+        console.err(render_text(refused, color=look.color, width=look.width))
+    if not targets and not broken and not refused:
+        left_out = any(file.total > len(file.scenarios) for file in collection.files)
+        console.err(f"note: {'no `fuzz` is chosen' if left_out else 'there is no `fuzz` in these files'}\n")
+    if not targets and refused:
+        return exits.UNUSABLE
     if not targets:
-        console.err("note: there is no `fuzz` in these files\n")
         return exits.UNUSABLE if broken else exits.NOTHING
-    report = _Report(console, look, config, plan)
+    report = _Report(console, look, config, plan, as_json=arguments.text("--format") == "json")
     code = report.run(targets)
-    return exits.UNUSABLE if broken and code == exits.OK else code
+    if (broken or refused) and code == exits.OK:
+        code = exits.UNUSABLE
+    report.end(code)
+    return code
 
 
-def _plan(arguments: Arguments, config: Config) -> Plan:
+def _plan(arguments: Arguments, config: Config, console: Console) -> Plan:
     seconds: float | None = None
     text = arguments.text("--time")
     if text is not None:
@@ -62,10 +83,35 @@ def _plan(arguments: Arguments, config: Config) -> Plan:
             raise UsageError(f"`--time`: {error}", "write it like `--time 10m`") from None
     most = arguments.number("--max-examples", minimum=1)
     if most is None and seconds is None:
-        most = 1_000
+        most = MOST_EXAMPLES
     settings = analyzer(config)
     workers = arguments.number("--workers", minimum=1) or 1
-    return Plan(config.seed, most, seconds, workers, settings.overrides, settings.defaults)
+    how = how_of(arguments, config.root.resolve() / FOLDER, console)
+    return Plan(
+        config.seed,
+        most,
+        seconds,
+        workers,
+        _scheduler(arguments),
+        settings.overrides,
+        settings.defaults,
+        how,
+    )
+
+
+def _scheduler(arguments: Arguments) -> str:
+    """The address of a Dask scheduler, if its workers are to be used."""
+    address = arguments.text("--scheduler") or ""
+    if arguments.text("--engine") != "dask":
+        if arguments.flag("--scheduler"):
+            raise UsageError("`--scheduler` needs `--engine dask`", f"write `--engine dask --scheduler {address}`")
+        return ""
+    if not address:
+        way_out = "start one with `dask scheduler` and write `--engine dask --scheduler tcp://HOST:8786`"
+        raise UsageError("`--engine dask` needs the address of a scheduler", way_out)
+    if arguments.flag("--workers"):
+        raise UsageError("a Dask cluster has the workers that it has", "leave out `-n`, and start as many there")
+    return address
 
 
 def _collect(arguments: Arguments, config: Config, console: Console) -> Collection:
@@ -79,8 +125,11 @@ def _collect(arguments: Arguments, config: Config, console: Console) -> Collecti
 class _Report:
     """One run as people read it; private to this module."""
 
-    def __init__(self, console: Console, look: Look, config: Config, plan: Plan) -> None:
+    def __init__(self, console: Console, look: Look, config: Config, plan: Plan, *, as_json: bool) -> None:
         self.console = console
+        self.as_json = as_json
+        self.written: dict[str, str] = {}
+        self.campaign: Campaign | None = None
         self.look = look
         self.config = config
         self.plan = plan
@@ -91,68 +140,94 @@ class _Report:
     def run(self, targets: Sequence[Target]) -> int:
         memory = Memory(self.config.root.resolve() / FOLDER)
         plan = self.plan
-        self.console.out(f"{self.look.rule('dralang fuzz')}\n")
+        self._out(f"{self.look.rule('dralang fuzz')}\n")
         workers = f", {plan.workers} workers" if plan.workers > 1 else ""
-        self.console.out(f"dralang {__version__}, seed {plan.seed}{workers}\n")
+        if plan.scheduler:
+            workers = f", workers of {clean(plan.scheduler)}"
+        self._out(f"dralang {__version__}, seed {plan.seed}{workers}\n")
         if memory.note:
-            self.console.out(f"{clean(memory.note)}\n")
-        self.console.out(f"{len(targets)} fuzz{'' if len(targets) == 1 else 'es'}\n\n")
+            self._out(f"{clean(memory.note)}\n")
+        self._out(f"{len(targets)} fuzz{'' if len(targets) == 1 else 'es'}\n\n")
         self.console.flush()
-        campaign = Campaign(targets, plan, self, memory)
-        campaign.run()
+        campaign = self.campaign = Campaign(targets, plan, self, memory)
+        try:
+            campaign.run()
+        except EngineError as error:
+            raise UsageError(error.message, error.help) from None
         self._clear()
         for outcome in campaign.outcomes:
-            self._outcome(outcome)
+            self._outcome(outcome, campaign)
+        campaign.explorer.close()
         wrong = memory.save()
         if wrong:
             self.console.err(f"note: {wrong}\n")
         self._end(campaign)
+        if campaign.broken is not None:
+            self.console.err(f"error: {clean(campaign.broken.message)}\nhelp: {clean(campaign.broken.help)}\n")
         if campaign.interrupted:
             return exits.INTERRUPTED
         if any(outcome.fault for outcome in campaign.outcomes):
             return exits.INTERNAL
         if any(outcome.failed for outcome in campaign.outcomes):
             return exits.FAILED
+        if campaign.broken is not None:
+            return exits.UNUSABLE
         unplayed = [outcome for outcome in campaign.outcomes if outcome.discarded and not outcome.examples]
         return exits.UNUSABLE if unplayed else exits.OK
+
+    def end(self, code: int) -> None:
+        """The document, where one is wanted."""
+        if self.as_json and self.campaign is not None:
+            seconds = perf_counter() - self.started
+            self.console.json(fuzz_json(self.campaign, self.written, __version__, code, seconds))
+
+    def _out(self, text: str) -> None:
+        if not self.as_json:
+            self.console.out(text)
 
     # ---- progress ---------------------------------------------------------------------------------------------------
 
     def progressed(self, outcomes: Sequence[Outcome], current: Outcome) -> None:
         """One line that is written over again, where somebody watches."""
         now = perf_counter()
-        if not self.console.is_terminal or now - self.shown < _EVERY:
+        if self.as_json or not self.console.is_terminal or now - self.shown < _EVERY:
             return
         self.shown = now
-        text = f"{_totals(outcomes, now - self.started)}  {clean(current.target.scenario.title)}"
+        text = (
+            f"{_totals(outcomes, now - self.started)}  +{current.states.new:,} {clean(current.target.scenario.title)}"
+        )
         text = text[: self.look.width - 1]
-        self.console.out(f"\r{text.ljust(self.width)}")
+        self._out(f"\r{text.ljust(self.width)}")
         self.width = len(text)
         self.console.flush()
 
     def _clear(self) -> None:
         if self.width:
-            self.console.out(f"\r{' ' * self.width}\r")
+            self._out(f"\r{' ' * self.width}\r")
 
     # ---- the end ----------------------------------------------------------------------------------------------------
 
-    def _outcome(self, outcome: Outcome) -> None:
+    def _names(self, title: str, names: Sequence[str]) -> None:
+        lines = self.look.wrapped("; ".join(names), f"{title}: ", "    ") if names else [title]
+        self._out("\n".join(lines) + "\n")
+
+    def _outcome(self, outcome: Outcome, campaign: Campaign) -> None:
         scenario = outcome.target.scenario
         word = self.look.paint("red", "FOUND") if outcome.failed else self.look.paint("green", "ok")
-        counts = f"{outcome.examples:,} examples, {_states(outcome):,} states"
+        counts = f"{outcome.examples:,} examples, {outcome.states.count:,} states"
         if outcome.discarded:
             counts += f", {outcome.discarded:,} did not go together"
         if outcome.remembered:
             counts = "fails as in an earlier run"
-        self.console.out(f"{word} {clean(scenario.node_id)}: {counts}\n")
+        self._out(f"{word} {clean(scenario.node_id)}: {counts}\n")
         if outcome.discarded and not outcome.examples:
-            self.console.out(f"   nothing could be played: {clean(outcome.why_discarded)}\n")
+            self._out(f"   nothing could be played: {clean(outcome.why_discarded)}\n")
         if outcome.failed:
-            self._finding(outcome)
+            self._finding(outcome, campaign)
 
-    def _finding(self, outcome: Outcome) -> None:
+    def _finding(self, outcome: Outcome, campaign: Campaign) -> None:
         scenario = outcome.target.scenario
-        out = self.console.out
+        out = self._out
         example = outcome.example
         out("\n")
         if outcome.fault:
@@ -160,23 +235,41 @@ class _Report:
         if example is not None and example.failure is not None:
             out("\n".join(failure_block(self.look, example.failure)) + "\n")
         if example is None or outcome.fault:
-            out(f"again: {self._again(scenario)}\n\n")
+            out(f"again: {self._again(outcome)}\n\n")
             return
-        written = self._write(outcome)
+        written = self._write(outcome, campaign)
         out(f"\n  {self.look.paint('cyan', 'the story, as small as it still fails')}:\n")
         out("".join(f"    {clean(line)}\n" for line in written.lines))
         folder = self.config.root.joinpath(*REGRESSIONS)
         stored = store(written, folder, lambda text: self.console.err(f"error: {text}\n")) if written.text else None
         if stored is not None:
+            self.written[scenario.node_id] = _shown(stored)
             out(f"\nwritten: {clean(_shown(stored))}; `dralang test {shlex.quote(clean(_shown(stored)))}` replays it\n")
         else:
             out("\na plain scenario cannot show this\n")
-        out(f"again: {self._again(scenario)}\n\n")
+            self._store_case(example, written)
+        out(f"again: {self._again(outcome)}\n\n")
 
-    def _again(self, scenario: Scenario) -> str:
-        return f"dralang fuzz {shlex.quote(clean(scenario.node_id))} --seed {self.plan.seed}"
+    def _store_case(self, example: Example, written: Written) -> None:
+        try:
+            stored = store_case(example, self.config.root.joinpath(*REGRESSIONS), written.name)
+        except OSError as error:
+            self.console.err(f"error: cannot write the question: {(error.strerror or '').lower()}\n")
+            return
+        if stored is not None:
+            shown = clean(_shown(stored))
+            self._out(f"written: {shown}; `dralang conform {shlex.quote(shown)}` asks it again\n")
 
-    def _write(self, outcome: Outcome) -> Written:
+    def _again(self, outcome: Outcome) -> str:
+        """The command that finds it again, whatever ended this run."""
+        command = f"dralang fuzz {shlex.quote(clean(outcome.target.scenario.node_id))} --seed {self.plan.seed}"
+        needed = (outcome.last + 1) * CHUNK
+        most = f" --max-examples {needed}" if needed > MOST_EXAMPLES else ""
+        how = self.plan.how
+        options = "".join([" --stateful" * how.stateful, *[f" --against {name}" for name in how.against]])
+        return command + most + options
+
+    def _write(self, outcome: Outcome, campaign: Campaign) -> Written:
         target, example = outcome.target, outcome.example
         assert example is not None
         own = Analyzer(self.plan.overrides, self.plan.defaults)
@@ -188,30 +281,36 @@ class _Report:
             f"Found by `dralang fuzz`, seed {self.plan.seed}, in {clean(target.scenario.file)}.\n{clean(what)[:110]}"
         )
         folder = self.config.root.joinpath(*REGRESSIONS)
-        return write_down(target.scenario, analysis.tree, target.path, folder, example, remark=remark, analyzer=own)
+        return write_down(
+            target.scenario,
+            analysis.tree,
+            target.path,
+            folder,
+            example,
+            remark=remark,
+            analyzer=own,
+            oracles=campaign.explorer.oracles,
+        )
 
     def _end(self, campaign: Campaign) -> None:
         outcomes = campaign.outcomes
-        reached = frozenset().union(*(outcome.reached for outcome in outcomes))
-        for kind, title in (("event ", "events"), ("reason ", "reasons of refusals")):
-            names = sorted(each.removeprefix(kind) for each in reached if each.startswith(kind))
-            if names:
-                text = ", ".join(names)
-                self.console.out("\n".join(self.look.wrapped(clean(text), f"reached {title}: ", "  ")) + "\n")
+        for part in coverage(reached_by(outcomes)):
+            total = len(part.reached) + len(part.never)
+            self._names(f"reached {len(part.reached)} of {total} {part.what}", part.reached)
+            if part.never:
+                self._names("  never", part.never)
+        for line in counted(outcomes):
+            self._out(f"compared {line}\n")
         if campaign.interrupted:
-            self.console.out(f"{self.look.rule('interrupted', '!', 'red')}\n")
+            self._out(f"{self.look.rule('interrupted', '!', 'red')}\n")
         found = sum(outcome.failed for outcome in outcomes)
         text = f"{_totals(outcomes, perf_counter() - self.started)}, {found} found"
-        self.console.out(f"{self.look.rule(text, '=', 'red' if found else 'green')}\n")
-
-
-def _states(outcome: Outcome) -> int:
-    return sum(each.startswith("state ") for each in outcome.reached)
+        self._out(f"{self.look.rule(text, '=', 'red' if found else 'green')}\n")
 
 
 def _totals(outcomes: Sequence[Outcome], seconds: float) -> str:
     examples = sum(outcome.examples for outcome in outcomes)
-    states = sum(map(_states, outcomes))
+    states = sum(outcome.states.count for outcome in outcomes)
     return f"{examples:,} examples, {examples / max(seconds, 0.001):.0f}/s, {states:,} states, {seconds:.1f}s"
 
 

@@ -31,7 +31,7 @@ def run(arguments: Arguments, console: Console) -> int:
         return exits.UNUSABLE
     for note in imported.notes:
         console.err(f"note: {note}\n")
-    if not imported.count:
+    if not imported.count and not imported.configures:
         console.err("note: there is no object of a kind that is modelled\n")
         return exits.NOTHING
     write_result(arguments, console, imported.text)

@@ -1,7 +1,7 @@
 """What the commands that play scenarios share."""
 
 from dralang.cli.arguments import Arguments
-from dralang.run.expressions import stored_environment
+from dralang.run.expressions import expressions_for, stored_environment
 from dralang.run.workshop import Workshop
 
 
@@ -12,4 +12,4 @@ def workshop_of(arguments: Arguments) -> Workshop:
     # cel-python takes longer to import than everything else together.
     from dralang.cel.reference import ReferenceExpressions
 
-    return Workshop(lambda features: ReferenceExpressions(stored_environment(features)))
+    return Workshop(lambda features: ReferenceExpressions(stored_environment(features), ours=expressions_for(features)))

@@ -4,12 +4,15 @@ Rules about the shape of objects belong to `api`; here are those that depend on 
 far as a running cluster can break them.
 """
 
+import json
 from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
 
+from dralang.api.allocation import ResourceClaimConsumerReference
 from dralang.api.containers import Container, ResourceRequirements
 from dralang.api.devicetaintrule import DeviceTaintRule
+from dralang.api.encode import to_json
 from dralang.api.meta import ObjectMeta
 from dralang.api.namespaces import Namespace
 from dralang.api.nodes import Node, NodeCondition
@@ -44,6 +47,8 @@ class Reader(Protocol):
 
 MAX_RESERVED_FOR = 256
 DEFAULT_GRACE_SECONDS = 30
+PREEMPTS = "PreemptLowerPriority"
+"""What a PriorityClass says about preemption if it says nothing."""
 HOSTNAME_LABEL = "kubernetes.io/hostname"
 SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 GATED_MESSAGE = "Scheduling is blocked due to non-empty scheduling gates"
@@ -100,7 +105,8 @@ def _priority_class(name: str, store: Reader) -> PriorityClass | ApiError | None
 
 
 def _limits_without_requests(container: Container) -> bool:
-    return any(name not in container.resources.requests for name in container.resources.limits)
+    resources = container.resources
+    return bool(resources.limits) and not resources.limits.keys() <= resources.requests.keys()
 
 
 def _default_requests(container: Container) -> Container:
@@ -164,6 +170,8 @@ def admit_claim_status(old: ResourceClaim, new: ResourceClaimStatus) -> Resource
     if len(new.reserved_for) > MAX_RESERVED_FOR:
         text = f"{prefix}.reservedFor: Too many: {len(new.reserved_for)}: must have at most {MAX_RESERVED_FOR} items"
         return ApiError("Invalid", text)
+    if len({each.uid for each in new.reserved_for}) != len(new.reserved_for):
+        return ApiError("Invalid", f"{prefix}.{_repeated(new.reserved_for)}")
     if new.reserved_for and new.allocation is None:
         return ApiError(
             "Forbidden", f"{prefix}.reservedFor: Forbidden: may not be specified when `allocated` is not set"
@@ -178,6 +186,12 @@ def admit_claim_status(old: ResourceClaim, new: ResourceClaimStatus) -> Resource
         if len(kept) != len(new.devices):
             return replace(new, devices=kept)
     return new
+
+
+def _repeated(consumers: tuple[ResourceClaimConsumerReference, ...]) -> str:
+    index = next(index for index, each in enumerate(consumers) if each.uid in {one.uid for one in consumers[:index]})
+    again = json.dumps(to_json(consumers[index]), separators=(",", ":"), ensure_ascii=False)
+    return f"reservedFor[{index}]: Duplicate value: {again}"
 
 
 ADMIN_ACCESS_LABEL = "resource.kubernetes.io/admin-access"

@@ -75,10 +75,17 @@ class EventQueue:
         self.near_count = 0
         """How many waiting entries are not far: as long as there are any, the cluster has not settled."""
         self.executed = 0
+        self.on_event: Callable[[], None] | None = None
+        """Called after every single entry, for those who look on."""
+        self.watches_all = True
+        """False: only after those that leave nothing near."""
+        self.running = ""
+        """The component whose entry runs; empty between two entries."""
         self._heap: list[tuple[int, int, int, Timer]] = []
         self._sequence = 0
         self._parked: dict[str, list[Timer]] = {}
-        self._delays: dict[str, int] = {}
+        self.delays: dict[str, int] = {}
+        """By how many milliseconds components hear of changes late, those that do."""
 
     def schedule(
         self,
@@ -94,13 +101,14 @@ class EventQueue:
 
         A far entry is one that nobody waits for: see `near_count`.
         """
-        self._sequence += 1
-        timer = Timer(self, self.now + delay, phase, self._sequence, component, action, argument, far)
-        if component in self._parked and phase is not Phase.SCENARIO:
+        self._sequence = sequence = self._sequence + 1
+        due = self.now + delay
+        timer = Timer(self, due, phase, sequence, component, action, argument, far)
+        if self._parked and component in self._parked and phase is not Phase.SCENARIO:
             timer.state = _PARKED
             self._parked[component].append(timer)
             return timer
-        heappush(self._heap, (timer.time, phase, self._sequence, timer))
+        heappush(self._heap, (due, phase, sequence, timer))
         if not far:
             self.near_count += 1
         return timer
@@ -120,22 +128,72 @@ class EventQueue:
 
     def next_time(self) -> int | None:
         """When the next entry is due, or None if nothing is left."""
-        while self._heap and self._heap[0][3].state == _DONE:
-            heappop(self._heap)
-        return self._heap[0][0] if self._heap else None
+        heap = self._heap
+        while heap and heap[0][3].state == _DONE:
+            heappop(heap)
+        return heap[0][0] if heap else None
 
     def run_next(self) -> bool:
         """Run the next entry; return whether one was actually run, and not only a cancelled one dropped."""
         timer = heappop(self._heap)[3]
         if timer.state == _DONE:
             return False
+        self._run(timer)
+        return True
+
+    def run_until(self, instant: int, most: int) -> bool:
+        """Run everything that is due up to an instant, that instant included.
+
+        Args:
+            instant: the last one.
+            most: how many entries may run.
+
+        Returns:
+            Whether nothing is left up to the instant.
+        """
+        while (heap := self._heap) and (due := heap[0])[0] <= instant:
+            if due[3].state == _DONE:
+                heappop(heap)
+                continue
+            if not most:
+                return False
+            most -= 1
+            heappop(heap)
+            self._run(due[3])
+        return True
+
+    def run_to_rest(self, instant: int | None, most: int) -> bool:
+        """Run entries up to the first instant after which only far ones are left.
+
+        Args:
+            instant: the last one; None for no end.
+            most: how many entries may run.
+
+        Returns:
+            Whether that instant came.
+        """
+        while most:
+            due = self.next_time()
+            if self.near_count == 0 and (due is None or due > self.now):
+                return True
+            if due is None or (instant is not None and due > instant):
+                return False
+            most -= 1
+            self._run(heappop(self._heap)[3])
+        return False
+
+    def _run(self, timer: Timer) -> None:
         if not timer.far:
             self.near_count -= 1
-        self.now = max(self.now, timer.time)
+        if timer.time > self.now:
+            self.now = timer.time
         timer.state = _DONE
         self.executed += 1
+        self.running = timer.component
         timer.action(timer.argument)
-        return True
+        self.running = ""
+        if self.on_event is not None and (self.watches_all or not self.near_count):
+            self.on_event()
 
     def pause(self, component: str) -> None:
         """From now on nothing that the component has to do happens, and nobody waits for it."""
@@ -171,11 +229,11 @@ class EventQueue:
 
     def slow_down(self, component: str, delay: int) -> None:
         """Let the component hear of changes `delay` milliseconds late from now on."""
-        self._delays[component] = delay
+        self.delays[component] = delay
 
     def lag(self, component: str) -> int:
         """By how many milliseconds the component hears of changes late."""
-        return self._delays.get(component, 0) if self._delays else 0
+        return self.delays.get(component, 0)
 
     def drop(self, component: str) -> None:
         """Forget everything that the component still has to do, as when its process ends."""

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Reason: TypeAlias = Literal["AlreadyExists", "Conflict", "Forbidden", "InternalError", "Invalid", "NotFound"]
+Reason: TypeAlias = Literal[
+    "AlreadyExists", "BadRequest", "Conflict", "Forbidden", "InternalError", "Invalid", "NotFound"
+]
 
 
 @dataclass(frozen=True, slots=True)

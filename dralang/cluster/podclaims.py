@@ -36,23 +36,28 @@ def claim_name(pod: Pod, entry: PodResourceClaim) -> ClaimName:
     """The name of the claim that an entry stands for."""
     if entry.resource_claim_name is not None:
         return ClaimName(entry.resource_claim_name)
-    where = f'pod "{pod.metadata.namespace}/{pod.metadata.name}"'
     if entry.resource_claim_template_name is None:
+        where = f'pod "{pod.metadata.namespace}/{pod.metadata.name}"'
         return ClaimName(
             None, problem=f'{where}, spec.resourceClaim "{entry.name}": none of the supported fields are set'
         )
     for status in pod.status.resource_claim_statuses:
         if status.name == entry.name:
             return ClaimName(status.resource_claim_name, generated=True)
+    where = f'pod "{pod.metadata.namespace}/{pod.metadata.name}"'
     return ClaimName(None, generated=True, problem=f"{where}: ResourceClaim not created yet")
 
 
 def used_claim_names(pod: Pod) -> Iterator[str]:
     """The names of all claims of a pod that are known so far, the one for extended resources last."""
     for entry in pod.spec.resource_claims:
-        found = claim_name(pod, entry)
-        if found.name:
-            yield found.name
+        name = entry.resource_claim_name
+        if name:
+            yield name
+        elif name is None and entry.resource_claim_template_name is not None:
+            made = [each.resource_claim_name for each in pod.status.resource_claim_statuses if each.name == entry.name]
+            if made and made[0]:
+                yield made[0]
     extended = pod.status.extended_resource_claim_status
     if extended is not None and extended.resource_claim_name:
         yield extended.resource_claim_name

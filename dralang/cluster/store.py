@@ -14,13 +14,17 @@ from msgspec.structs import replace
 from dralang.api.defaults import with_defaults
 from dralang.api.devicetaintrule import DeviceTaintRule
 from dralang.api.disruption import PodDisruptionBudget
+from dralang.api.gated import without_gated
+from dralang.api.gated_status import gated_claim_status
 from dralang.api.meta import ObjectMeta
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod, PodCondition
-from dralang.api.resourceclaim import ResourceClaim, ResourceClaimTemplate
+from dralang.api.priority import PriorityClass
+from dralang.api.resourceclaim import ResourceClaim, ResourceClaimStatus, ResourceClaimTemplate
 from dralang.api.resourceslice import ResourceSlice
 from dralang.api.workloads import PodGroup, Workload
 from dralang.cluster.admission import (
+    PREEMPTS,
     KubernetesObject,
     admit_claim_status,
     admit_node,
@@ -33,6 +37,7 @@ from dralang.cluster.clock import EventQueue, Phase
 from dralang.cluster.errors import ApiError
 from dralang.cluster.journal import Journal, JournalEntry
 from dralang.cluster.timestamps import format_time
+from dralang.features import FeatureGates
 
 T = TypeVar("T", bound=KubernetesObject)
 Verb: TypeAlias = Literal["create", "update", "delete", "bind"]
@@ -40,6 +45,9 @@ Verb: TypeAlias = Literal["create", "update", "delete", "bind"]
 NAMESPACED: frozenset[type] = frozenset(
     {Pod, ResourceClaim, ResourceClaimTemplate, PodGroup, Workload, PodDisruptionBudget}
 )
+
+
+_NO_STATUS = ResourceClaimStatus()
 
 
 class WatchEvent(NamedTuple):
@@ -51,12 +59,19 @@ class WatchEvent(NamedTuple):
 
 
 class _Subscription:
-    __slots__ = ("component", "handler", "last_due", "phase")
+    __slots__ = ("component", "handler", "last_due", "phase", "wants")
 
-    def __init__(self, component: str, phase: Phase, handler: Callable[[WatchEvent], None]) -> None:
+    def __init__(
+        self,
+        component: str,
+        phase: Phase,
+        handler: Callable[[WatchEvent], None],
+        wants: Callable[[WatchEvent], bool] | None,
+    ) -> None:
         self.component = component
         self.phase = phase
         self.handler = handler
+        self.wants = wants
         self.last_due = 0
 
 
@@ -66,11 +81,18 @@ def namespace_of(kind: type, metadata: ObjectMeta) -> str:
 
 
 class ObjectStore:
-    """All objects of one cluster. Every component may write, through the methods here only."""
+    """All objects of one cluster. Every component may write, through the methods here only.
 
-    def __init__(self, events: EventQueue, journal: Journal) -> None:
+    Args:
+        events: the clock, and where watchers are told.
+        journal: where what happens is written down.
+        features: the gates of the API server: what belongs to a feature that is off is forgotten, whoever writes it.
+    """
+
+    def __init__(self, events: EventQueue, journal: Journal, features: FeatureGates) -> None:
         self.events = events
         self.journal = journal
+        self.features = features
         self.revision = 0
         """Grows with every write."""
         self._objects: dict[type[Any], dict[tuple[str, str], Any]] = {}
@@ -79,6 +101,8 @@ class ObjectStore:
         self._created = 0
         self._suffixes: dict[str, int] = {}
         self._failures: dict[tuple[Verb, str, str, str], int] = {}
+        self._complete: dict[int, Any] = {}
+        """Specs of claims and templates that have all defaults, by identity; kept alive for that."""
         self.on_write: Callable[[type[Any], Any, Any], None] | None = None
         """Called at once with every write: kind, old, new. For those who judge a run; they must not write."""
 
@@ -86,16 +110,22 @@ class ObjectStore:
 
     def get(self, kind: type[T], namespace: str, name: str) -> T | None:
         """The stored object, or None."""
-        found: T | None = self._kind(kind).get((namespace, name))
-        return found
+        stored = self._objects.get(kind)
+        return None if stored is None else stored.get((namespace, name))
 
     def objects(self, kind: type[T]) -> list[T]:
         """All objects of a kind, in the order of their creation."""
-        return list(self._kind(kind).values())
+        stored = self._objects.get(kind)
+        return [] if stored is None else list(stored.values())
 
     def dependents(self, uid: str) -> list[tuple[type[Any], str, str]]:
         """Kind, namespace and name of the objects that name this UID as an owner, in the order of their creation."""
         return list(self._dependents.get(uid, ()))
+
+    @property
+    def object_count(self) -> int:
+        """How many objects there are."""
+        return sum(map(len, self._objects.values()))
 
     def kinds(self) -> list[type[Any]]:
         """The kinds that have ever been stored, by name."""
@@ -110,10 +140,23 @@ class ObjectStore:
     # Watching.
 
     def subscribe(
-        self, component: str, phase: Phase, kinds: Iterable[type[Any]], handler: Callable[[WatchEvent], None]
+        self,
+        component: str,
+        phase: Phase,
+        kinds: Iterable[type[Any]],
+        handler: Callable[[WatchEvent], None],
+        wants: Callable[[WatchEvent], bool] | None = None,
     ) -> None:
-        """Tell `handler` of every later change of these kinds, in the order of the writes."""
-        subscription = _Subscription(component, phase, handler)
+        """Tell `handler` of every later change of these kinds, in the order of the writes.
+
+        Args:
+            component: who listens.
+            phase: when inside an instant.
+            kinds: of which kinds.
+            handler: what is told.
+            wants: False for a change for which the handler would do nothing; asked when the change is written.
+        """
+        subscription = _Subscription(component, phase, handler, wants)
         for kind in kinds:
             self._subscriptions.setdefault(kind, []).append(subscription)
 
@@ -125,10 +168,16 @@ class ObjectStore:
             return
         event = WatchEvent(kind, old, new)
         events = self.events
+        now, delays = events.now, events.delays
         for each in subscriptions:
+            due = now + delays.get(each.component, 0)
             # INVARIANT: a watcher sees the writes in their order, even after its lag became smaller.
-            each.last_due = max(each.last_due, events.now + events.lag(each.component))
-            events.schedule(each.phase, each.component, each.handler, event, delay=each.last_due - events.now)
+            if due < each.last_due:
+                due = each.last_due
+            if due == now and each.wants is not None and not each.wants(event):
+                continue  # what comes later keeps the cluster busy until then, even if it changes nothing
+            each.last_due = due
+            events.schedule(each.phase, each.component, each.handler, event, delay=due - now)
 
     # Faults.
 
@@ -156,7 +205,7 @@ class ObjectStore:
             return refused
         if (namespace, name) in self._kind(kind):
             return ApiError("AlreadyExists", f'{_plural(kind)} "{name}" already exists')
-        admitted: Any = new
+        admitted: Any = new if self._is_complete(new) else without_gated(new, None, self.features)
         if kind is Pod:
             admitted = admit_pod(admitted, self)
             if isinstance(admitted, ApiError):
@@ -193,10 +242,29 @@ class ObjectStore:
         if kind is DeviceTaintRule:
             return admit_rule(old, new, format_time(self.events.now))
         if kind is ResourceClaim or kind is ResourceClaimTemplate:
-            filled = with_defaults(new, format_time(self.events.now))
-            # Claims of one template share their spec: what asks for the same is recognised by identity.
-            return replace(filled, spec=new.spec) if filled.spec == new.spec else filled
+            return self._with_defaults(new)
+        if kind is PodGroup:
+            return with_defaults(new, format_time(self.events.now))
+        if kind is PriorityClass:
+            return new if new.preemption_policy is not None else replace(new, preemption_policy=PREEMPTS)
         return admit_node(new) if kind is Node and old is None else new
+
+    def _is_complete(self, new: Any) -> bool:
+        """Whether the spec of a claim or template is one that was stored before, gates and defaults applied."""
+        return bool(self._complete) and id(getattr(new, "spec", None)) in self._complete
+
+    def _with_defaults(self, new: Any) -> Any:
+        """A claim or template with its defaults; claims of one template share their spec, so most are known."""
+        if self._is_complete(new) and getattr(new, "status", _NO_STATUS).allocation is None:
+            return new
+        filled = with_defaults(new, format_time(self.events.now))
+        if filled.spec == new.spec:
+            # What asks for the same is recognised by identity.
+            filled = replace(filled, spec=new.spec)
+        spec = filled.spec if type(new) is ResourceClaim else filled.spec.spec
+        for complete in (spec, filled.spec):
+            self._complete[id(complete)] = complete
+        return filled
 
     def _generated_name(self, kind: type[Any], namespace: str, base: str) -> str:
         taken = self._kind(kind)
@@ -213,7 +281,7 @@ class ObjectStore:
             return found
         kind: type[Any] = type(new)
         old: Any = found
-        draft: Any = self._admit(old, new)
+        draft: Any = self._admit(old, without_gated(new, old, self.features))
         changed = hasattr(old, "spec") and draft.spec != old.spec
         meta = replace(
             draft.metadata,
@@ -262,11 +330,17 @@ class ObjectStore:
         before: Any = old
         if status == before.status:
             return old
+        written = replace(before, status=status)
         if kind is ResourceClaim:
-            status = admit_claim_status(before, status)
-            if isinstance(status, ApiError):
-                return status
-        stored: T = self._put(kind, old, replace(before, status=status))
+            admitted = admit_claim_status(before, gated_claim_status(written, before, self.features))
+            if isinstance(admitted, ApiError):
+                return admitted
+            written = replace(before, status=admitted)
+        elif kind is Node:
+            written = without_gated(written, before, self.features)
+        if written.status is not status and written == old:
+            return old
+        stored: T = self._put(kind, old, written)
         return stored
 
     def bind(self, namespace: str, name: str, uid: str, node: str) -> Pod | ApiError:

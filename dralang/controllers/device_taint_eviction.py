@@ -67,8 +67,8 @@ class DeviceTaintEvictionController(Controller[Item]):
         self._uses_rules = features.enabled("DRADeviceTaintRules")
         self._empty_effect_protects = empty_effect_protects
         self._clear()
-        store.subscribe(self.name, self.phase, (Pod,), self._on_pod)
-        store.subscribe(self.name, self.phase, (ResourceClaim,), self._on_claim)
+        store.subscribe(self.name, self.phase, (Pod,), self._on_pod, _is_placed_anew)
+        store.subscribe(self.name, self.phase, (ResourceClaim,), self._on_claim, _is_about_devices)
         store.subscribe(self.name, self.phase, (ResourceSlice,), self._on_slice)
         if self._uses_rules:
             store.subscribe(self.name, self.phase, (DeviceTaintRule,), self._on_rule)
@@ -104,14 +104,8 @@ class DeviceTaintEvictionController(Controller[Item]):
         if new is None:
             self._due.pop((old.metadata.namespace, old.metadata.name), None)
             return
-        if (
-            old is not None
-            and old.spec.node_name == new.spec.node_name
-            and old.status.resource_claim_statuses == new.status.resource_claim_statuses
-            and old.status.extended_resource_claim_status == new.status.extended_resource_claim_status
-        ):
-            return
-        self._consider(new)
+        if _is_placed_anew(event):
+            self._consider(new)
 
     def _on_claim(self, event: WatchEvent) -> None:
         old, new = event.old, event.new
@@ -420,3 +414,23 @@ def _count(number: int, one: str, many: str) -> str:
 
 def _namespaces(number: int) -> str:
     return "1 namespace" if number == 1 else f"{number} different namespaces"
+
+
+def _is_placed_anew(event: WatchEvent) -> bool:
+    """Whether a pod came or went, or got a node or claims."""
+    old: Pod | None = event.old
+    new: Pod | None = event.new
+    return (
+        old is None
+        or new is None
+        or old.spec.node_name != new.spec.node_name
+        or old.status.resource_claim_statuses != new.status.resource_claim_statuses
+        or old.status.extended_resource_claim_status != new.status.extended_resource_claim_status
+    )
+
+
+def _is_about_devices(event: WatchEvent) -> bool:
+    """Whether a claim went, or has or had devices."""
+    old: ResourceClaim | None = event.old
+    new: ResourceClaim | None = event.new
+    return new is None or new.status.allocation is not None or (old is not None and old.status.allocation is not None)

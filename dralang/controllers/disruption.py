@@ -26,7 +26,7 @@ class DisruptionController(Controller[tuple[str, str]]):
     def __init__(self, store: ObjectStore) -> None:
         super().__init__(store)
         store.subscribe(self.name, self.phase, (PodDisruptionBudget,), self._on_budget)
-        store.subscribe(self.name, self.phase, (Pod,), self._on_pod)
+        store.subscribe(self.name, self.phase, (Pod,), self._on_pod, _has_labels)
 
     def start(self) -> None:
         """Look at all budgets."""
@@ -90,3 +90,9 @@ class DisruptionController(Controller[tuple[str, str]]):
 
 def _is_ready(pod: Pod) -> bool:
     return any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
+
+
+def _has_labels(event: WatchEvent) -> bool:
+    """Whether a budget can select the pod."""
+    pod: Pod = event.new if event.new is not None else event.old
+    return bool(pod.metadata.labels)

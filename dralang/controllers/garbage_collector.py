@@ -17,7 +17,7 @@ class GarbageCollector(Controller[str]):
     def __init__(self, store: ObjectStore, kinds: tuple[type[Any], ...]) -> None:
         super().__init__(store)
         self._uids: dict[str, None] = {}
-        store.subscribe(self.name, self.phase, kinds, self._on_change)
+        store.subscribe(self.name, self.phase, kinds, self._on_change, _is_deletion)
 
     def start(self) -> None:
         """Check the owners of everything."""
@@ -42,3 +42,7 @@ class GarbageCollector(Controller[str]):
                 refused = self.store.delete(kind, namespace, name, uid=dependent.metadata.uid)
                 if refused is not None and refused.reason != "NotFound":
                     self.enqueue(item, RETRY)
+
+
+def _is_deletion(event: WatchEvent) -> bool:
+    return event.new is None

@@ -35,9 +35,9 @@ class Kubelet(Controller[tuple[str, str]]):
         self.manual = manual
         self.waits_for_claims = waits_for_claims
         if not manual:
-            store.subscribe(self.name, self.phase, (Pod,), self._on_pod)
+            store.subscribe(self.name, self.phase, (Pod,), self._on_pod, _is_to_start_or_end)
             if waits_for_claims:
-                store.subscribe(self.name, self.phase, (ResourceClaim,), self._on_claim)
+                store.subscribe(self.name, self.phase, (ResourceClaim,), self._on_claim, self._holds_back)
         self._held_back: dict[tuple[str, str], None] = {}
         self._ends: dict[str, int] = {}
 
@@ -56,10 +56,13 @@ class Kubelet(Controller[tuple[str, str]]):
         if event.new is not None:
             self._consider(event.new)
 
+    def _holds_back(self, _event: WatchEvent) -> bool:
+        """Whether pods wait for claims; one that is held back later has seen the claim as it is now."""
+        return bool(self._held_back)
+
     def _on_claim(self, event: WatchEvent) -> None:
-        if self._held_back:
-            for key in list(self._held_back):
-                self.enqueue(key)
+        for key in list(self._held_back):
+            self.enqueue(key)
 
     def _consider(self, pod: Pod) -> None:
         meta = pod.metadata
@@ -135,3 +138,13 @@ class Kubelet(Controller[tuple[str, str]]):
             return written
         self.record("Pod", meta.namespace, meta.name, phase, "has finished" if phase == "Succeeded" else "has failed")
         return None
+
+
+def _is_to_start_or_end(event: WatchEvent) -> bool:
+    """Whether the kubelet of a pod's node has something to do for it."""
+    pod: Pod | None = event.new
+    return (
+        pod is not None
+        and bool(pod.spec.node_name)
+        and (pod.metadata.deletion_timestamp is not None or pod.status.phase == "Pending")
+    )

@@ -4,7 +4,7 @@ Source: kubernetes pkg/controller/podgc/gc_controller.go (gcOrphaned).
 """
 
 from dralang.api.nodes import Node
-from dralang.api.pods import Pod, PodCondition
+from dralang.api.pods import TERMINAL, Pod, PodCondition
 from dralang.cluster.errors import ApiError
 from dralang.cluster.store import ObjectStore, WatchEvent, with_condition
 from dralang.controllers.controller import Controller
@@ -23,7 +23,7 @@ class PodGarbageCollector(Controller[str]):
 
     def __init__(self, store: ObjectStore) -> None:
         super().__init__(store)
-        store.subscribe(self.name, self.phase, (Node, Pod), self._on_change)
+        store.subscribe(self.name, self.phase, (Node, Pod), self._on_change, _is_about_a_node)
 
     def start(self) -> None:
         """Look at the nodes of all pods."""
@@ -52,7 +52,7 @@ class PodGarbageCollector(Controller[str]):
             if pod.spec.node_name != item:
                 continue
             namespace, name = pod.metadata.namespace, pod.metadata.name
-            if pod.status.phase not in ("Succeeded", "Failed"):
+            if pod.status.phase not in TERMINAL:
                 condition = PodCondition(
                     type="DisruptionTarget",
                     status="True",
@@ -70,3 +70,11 @@ class PodGarbageCollector(Controller[str]):
             refused = refused or problem is not None
         if refused:
             self.enqueue(item, PERIOD)
+
+
+def _is_about_a_node(event: WatchEvent) -> bool:
+    """Whether a node went, or a pod got one."""
+    old, new = event.old, event.new
+    if event.kind is Node:
+        return new is None
+    return new is not None and bool(new.spec.node_name) and (old is None or old.spec.node_name != new.spec.node_name)

@@ -5,14 +5,13 @@ Source: kubernetes pkg/controller/podgroupprotection.
 
 from msgspec.structs import replace
 
-from dralang.api.pods import Pod
+from dralang.api.pods import TERMINAL, Pod
 from dralang.api.workloads import PodGroup
 from dralang.cluster.errors import ApiError
 from dralang.cluster.store import ObjectStore, WatchEvent
 from dralang.controllers.controller import RETRY, Controller
 
 FINALIZER = "scheduling.k8s.io/podgroup-protection"
-_TERMINAL = ("Succeeded", "Failed")
 
 
 class PodGroupProtectionController(Controller[tuple[str, str]]):
@@ -37,7 +36,7 @@ class PodGroupProtectionController(Controller[tuple[str, str]]):
     def _on_pod(self, event: WatchEvent) -> None:
         pod: Pod = event.new if event.new is not None else event.old
         group = pod.spec.scheduling_group
-        ended = event.new is None or pod.status.phase in _TERMINAL
+        ended = event.new is None or pod.status.phase in TERMINAL
         if ended and group is not None and group.pod_group_name:
             self.enqueue((pod.metadata.namespace, group.pod_group_name))
 
@@ -63,6 +62,6 @@ class PodGroupProtectionController(Controller[tuple[str, str]]):
             pod.metadata.namespace == namespace
             and pod.spec.scheduling_group is not None
             and pod.spec.scheduling_group.pod_group_name == name
-            and pod.status.phase not in _TERMINAL
+            and pod.status.phase not in TERMINAL
             for pod in self.store.objects(Pod)
         )

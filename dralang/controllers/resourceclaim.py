@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from dralang.api.allocation import ResourceClaimConsumerReference
 from dralang.api.meta import ObjectMeta
-from dralang.api.pods import Pod, PodResourceClaim, PodResourceClaimStatus
+from dralang.api.pods import TERMINAL, Pod, PodResourceClaim, PodResourceClaimStatus
 from dralang.api.resourceclaim import (
     ResourceClaim,
     ResourceClaimStatus,
@@ -37,12 +37,11 @@ Item: TypeAlias = tuple[Literal["pod", "claim", "group"], str, str]
 
 FIRST_RETRY = 5
 LAST_RETRY = 1_000_000
-_TERMINAL = ("Succeeded", "Failed")
 
 
 def is_done(pod: Pod) -> bool:
     """Whether the pod will not run (any more): it ended, or is deleted and never got a node."""
-    ended = pod.status.phase in _TERMINAL
+    ended = pod.status.phase in TERMINAL
     return ended or (pod.metadata.deletion_timestamp is not None and not pod.spec.node_name)
 
 
@@ -161,7 +160,7 @@ class ResourceClaimController(Controller[Item]):
                 continue
             if (
                 pod.spec.node_name
-                and pod.status.phase not in _TERMINAL
+                and pod.status.phase not in TERMINAL
                 and claim.status.allocation is not None
                 and not is_reserved_for(pod, claim, group_claims=self._group_claims)
             ):
@@ -225,8 +224,12 @@ class ResourceClaimController(Controller[Item]):
     def sync(self, item: Item) -> None:
         """Work on one pod or claim; what the API server refuses is tried again later and later."""
         kind, namespace, name = item
-        sync = {"pod": self._sync_pod, "claim": self._sync_claim, "group": self._sync_group}[kind]
-        problem = sync(namespace, name)
+        if kind == "pod":
+            problem = self._sync_pod(namespace, name)
+        elif kind == "claim":
+            problem = self._sync_claim(namespace, name)
+        else:
+            problem = self._sync_group(namespace, name)
         if not problem:
             self._retries.pop(item, None)
             return
@@ -263,7 +266,7 @@ class ResourceClaimController(Controller[Item]):
                 patched = self.store.patch_status(Pod, namespace, name, resource_claim_statuses=statuses)
                 if isinstance(patched, ApiError):
                     return patched.message
-        if pod.spec.node_name and pod.status.phase not in _TERMINAL:
+        if pod.spec.node_name and pod.status.phase not in TERMINAL:
             return self._reserve(pod)
         return ""
 

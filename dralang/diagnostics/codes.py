@@ -1,6 +1,6 @@
 """The registry of all diagnostic codes.
 
-DRA01xx syntax, 02xx names, 03xx values, 04xx manifests, 05xx CEL, 06xx run, 07xx recorded cases.
+DRA01xx syntax, 02xx names, 03xx values, 04xx manifests, 05xx CEL, 06xx run, 07xx recorded cases, 08xx fuzzing.
 
 A code is never used again for something else.
 """
@@ -12,6 +12,7 @@ from dralang.diagnostics.codes_api import API_CODES
 from dralang.diagnostics.codes_check import CHECK_CODES
 from dralang.diagnostics.codes_conform import CONFORM_CODES
 from dralang.diagnostics.codes_formatter import FORMATTER_CODES
+from dralang.diagnostics.codes_fuzz import FUZZ_CODES
 from dralang.diagnostics.codes_interop import INTEROP_CODES
 from dralang.diagnostics.codes_syntax import SYNTAX_CODES
 
@@ -28,5 +29,5 @@ def _merged(*families: dict[str, Code]) -> dict[str, Code]:
 
 
 CODES: Final[dict[str, Code]] = _merged(
-    SYNTAX_CODES, FORMATTER_CODES, API_CODES, CHECK_CODES, CONFORM_CODES, INTEROP_CODES
+    SYNTAX_CODES, FORMATTER_CODES, API_CODES, CHECK_CODES, CONFORM_CODES, FUZZ_CODES, INTEROP_CODES
 )

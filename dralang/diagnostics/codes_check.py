@@ -188,6 +188,16 @@ _VALUES: Final[dict[str, Code]] = {
         ),
         example='scheduler {\n  extenders: [{ urlPrefix: "http://scorer" }]\n}\n',
     ),
+    "DRA0314": Code(
+        title="a field that the API server forgets",
+        explanation=(
+            "The field belongs to a feature whose gate is off for this version. A real API server takes such an object "
+            "without a word and stores it without the field, and so does the simulated one, for objects that are "
+            "declared, created, changed or made by controllers. A field that the stored object uses already stays "
+            "there. Switch the gate on (`gates { ... }`), choose a version in which it is on, or leave the field out."
+        ),
+        example="pod train { schedulingGroup: { podGroupName: team } }\n",
+    ),
 }
 
 _MANIFESTS: Final[dict[str, Code]] = {

@@ -4,30 +4,22 @@ Every chunk has a seed of its own. Results are taken in the order in which the c
 after the first failing chunk of a fuzz does not count: so the number of workers changes nothing but the time.
 """
 
-import signal
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from functools import lru_cache
-from multiprocessing import active_children, get_context
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field, structs
 
-from dralang.check.analysis import Analysis, Analyzer
+from dralang.fuzz.engine import Engine, EngineError, HandleT, Order, packed
 from dralang.fuzz.example import Example
-from dralang.fuzz.explore import Chunk, Explorer, seed_of
+from dralang.fuzz.explore import CHUNK, Chunk, Explorer, seed_of
+from dralang.fuzz.how import How
 from dralang.fuzz.memory import Memory
+from dralang.fuzz.reach import Reached, States
 from dralang.run.workshop import Workshop
 from dralang.scenario.model import Scenario, Settings
-
-CHUNK: Final = 50
-"""Examples to a chunk."""
-_LIVES: Final = 3
-"""How often a chunk is given out again when its worker is lost."""
 
 
 class Target(Struct, frozen=True):
@@ -45,16 +37,20 @@ class Plan(Struct, frozen=True):
         max_examples: of each fuzz; None for no limit.
         seconds: of the whole run; None for no limit.
         workers: how many processes; 1 for this one alone.
+        scheduler: the address of a Dask scheduler, whose workers are used instead; empty for none.
         overrides: settings over what files say.
         defaults: settings where files say nothing.
+        how: how stories are drawn and judged.
     """
 
     seed: int = 0
     max_examples: int | None = 1_000
     seconds: float | None = None
     workers: int = 1
+    scheduler: str = ""
     overrides: Settings | None = None
     defaults: Settings | None = None
+    how: How = How()
 
 
 class Outcome(Struct):
@@ -65,26 +61,32 @@ class Outcome(Struct):
         examples: played.
         discarded: drawn, and did not go together.
         why_discarded: one of the reasons.
-        reached: see ``example.reached_by``.
+        reached: what was reached, but for the states.
+        states: these.
         example: the smallest one that failed, played once more; None if none did, or if dralang broke.
         choices: of the same.
         signature: of its failure.
         fault: what broke in dralang.
         remembered: it had failed in an earlier run.
         last: the last chunk that counts.
+        program: the fuzz as workers get it.
+        counts: what was compared with oracles.
     """
 
     target: Target
     examples: int = 0
     discarded: int = 0
     why_discarded: str = ""
-    reached: frozenset[str] = frozenset()
+    reached: Reached = Reached()
+    states: States = field(default_factory=States)
     example: Example | None = None
     choices: tuple[int, ...] | None = None
     signature: str = ""
     fault: str = ""
     remembered: bool = False
     last: int = -1
+    program: bytes = b""
+    counts: dict[str, int] = field(default_factory=dict)
 
     @property
     def failed(self) -> bool:
@@ -115,21 +117,45 @@ class Campaign:
         self.memory = memory
         self.outcomes = [Outcome(target) for target in targets]
         self.deadline = None if plan.seconds is None else time.time() + plan.seconds
-        self.explorer = Explorer(Workshop(), self._has_time)
+        self.explorer = Explorer(Workshop(), self._has_time, plan.how)
         self.interrupted = False
+        self.broken: EngineError | None = None
 
     def run(self) -> None:
-        """Do it; the outcomes are in ``outcomes``. Ctrl-C ends it early."""
+        """Do it; the outcomes are in ``outcomes``. Ctrl-C ends it early, and so do workers that are gone (``broken``).
+
+        Raises:
+            EngineError: there are no workers from the start.
+        """
+        engine = self._engine()
         try:
             self._remembered()
-            if self.plan.workers > 1:
-                self._in_workers()
-            else:
+            if engine is None:
                 self._here()
+            else:
+                self._in_workers(engine)
         except KeyboardInterrupt:
             self.interrupted = True
+        except EngineError as error:
+            self.broken = error
+        finally:
+            if engine is not None:
+                engine.close()
         for outcome in self.outcomes:
             self._played_again(outcome)
+        self.explorer.close()
+
+    def _engine(self) -> Engine[Any] | None:
+        plan = self.plan
+        if plan.scheduler:
+            from dralang.fuzz.dask import Dask  # noqa: PLC0415 - an extra that most runs do without
+
+            return Dask(plan.scheduler)
+        if plan.workers > 1:
+            from dralang.fuzz.processes import Processes  # noqa: PLC0415 - brings what one process does without
+
+            return Processes(plan.workers)
+        return None
 
     def _has_time(self) -> bool:
         return self.deadline is None or time.time() < self.deadline
@@ -141,7 +167,8 @@ class Campaign:
             return
         for outcome in self.outcomes:
             scenario = outcome.target.scenario
-            for choices in self.memory.failing(scenario.node_id):
+            key = self.plan.how.key(scenario.node_id)
+            for choices in self.memory.failing(key):
                 example = self.explorer.replay(scenario, choices)
                 fault = example if isinstance(example, str) else ""
                 signature = f"fault {fault.partition(': ')[0]}" if isinstance(example, str) else example.signature
@@ -150,14 +177,14 @@ class Campaign:
                     outcome.remembered = True
                     self.listener.progressed(self.outcomes, outcome)
                     break
-                self.memory.forget(scenario.node_id, choices)
+                self.memory.forget(key, choices)
 
     def _played_again(self, outcome: Outcome) -> None:
         """The smallest failing example, here: a worker sends only its choices."""
         if outcome.choices is None:
             return
         if self.memory is not None:
-            self.memory.keep(outcome.target.scenario.node_id, outcome.choices)
+            self.memory.keep(self.plan.how.key(outcome.target.scenario.node_id), outcome.choices)
         example = self.explorer.replay(outcome.target.scenario, outcome.choices)
         if isinstance(example, str):
             outcome.fault = example
@@ -188,8 +215,11 @@ class Campaign:
         outcome.examples += chunk.examples
         outcome.discarded += chunk.discarded
         outcome.why_discarded = outcome.why_discarded or chunk.why_discarded
-        outcome.reached |= chunk.reached
+        outcome.states.add(chunk.reached.states)
+        outcome.reached |= structs.replace(chunk.reached, states=frozenset())
         outcome.last = number
+        for name, count in chunk.counts.items():
+            outcome.counts[name] = outcome.counts.get(name, 0) + count
         if chunk.choices is not None:
             outcome.choices, outcome.signature, outcome.fault = chunk.choices, chunk.signature, chunk.fault
         self.listener.progressed(self.outcomes, outcome)
@@ -199,125 +229,24 @@ class Campaign:
             scenario = outcome.target.scenario
             self._take(outcome, number, self.explorer.chunk(scenario, seed_of(self.plan.seed, scenario, number), size))
 
-    def _in_workers(self) -> None:
-        pool = _Pool(self.plan.workers)
-        waiting: deque[tuple[Outcome, int, _Task, Future[Chunk]]] = deque()
+    def _in_workers(self, engine: Engine[HandleT]) -> None:
+        waiting: deque[tuple[Outcome, int, Order, HandleT]] = deque()
         chunks = self._chunks()
-        try:
-            while True:
-                while len(waiting) < 2 * self.plan.workers and (found := next(chunks, None)) is not None:
-                    outcome, number, size = found
-                    task = self._task(outcome, number, size)
-                    waiting.append((outcome, number, task, pool.submit(task)))
-                if not waiting:
-                    return
-                outcome, number, task, future = waiting.popleft()
-                if outcome.failed:
-                    future.cancel()  # it comes after the first failing chunk and does not count
-                    continue
-                chunk = pool.result(task, future)
-                if chunk is None:
-                    # The worker was lost: everything that was given out is given out again.
-                    waiting.appendleft((outcome, number, task, future))
-                    waiting = deque([(each, no, job, pool.submit(job)) for each, no, job, _ in waiting])
-                    continue
-                self._take(outcome, number, chunk)
-        finally:
-            pool.close()
+        while True:
+            while len(waiting) < engine.width and (found := next(chunks, None)) is not None:
+                outcome, number, size = found
+                order = self._order(outcome, number, size)
+                waiting.append((outcome, number, order, engine.submit(order)))
+            if not waiting:
+                return
+            outcome, number, order, handle = waiting.popleft()
+            if outcome.failed:
+                engine.cancel(handle)  # it comes after the first failing chunk and does not count
+            else:
+                self._take(outcome, number, engine.result(order, handle))
 
-    def _task(self, outcome: Outcome, number: int, size: int) -> "_Task":
-        target, plan = outcome.target, self.plan
-        return _Task(
-            str(target.path),
-            target.scenario.title,
-            seed_of(plan.seed, target.scenario, number),
-            size,
-            self.deadline,
-            plan.overrides,
-            plan.defaults,
-        )
-
-
-class _Task(Struct, frozen=True):
-    """A chunk, for another process."""
-
-    path: str
-    title: str
-    number: int
-    examples: int
-    deadline: float | None
-    overrides: Settings | None
-    defaults: Settings | None
-
-
-class _Pool:
-    """Worker processes, replaced when they are lost; private to this module."""
-
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
-        self.lost: dict[tuple[str, str, int], int] = {}
-        self.executor = self._start()
-
-    def _start(self) -> ProcessPoolExecutor:
-        self.others = {child.pid for child in active_children()}
-        return ProcessPoolExecutor(self.workers, mp_context=get_context("spawn"), initializer=_ignore_interrupts)
-
-    def submit(self, task: _Task) -> "Future[Chunk]":
-        return self.executor.submit(work, task)
-
-    def result(self, task: _Task, future: "Future[Chunk]") -> Chunk | None:
-        """The result; None if its worker was lost, then there are new ones."""
-        try:
-            return future.result()
-        except BrokenProcessPool:
-            key = (task.path, task.title, task.number)
-            self.lost[key] = self.lost.get(key, 0) + 1
-            self.executor.shutdown(wait=False, cancel_futures=True)
-            self.executor = self._start()
-            if self.lost[key] >= _LIVES:
-                fault = "WorkerLost in worker: a process that explored this fuzz ended again and again"
-                return Chunk(0, 0, "", frozenset(), (), "fault WorkerLost in worker", fault)
-            return None
-
-    def close(self) -> None:
-        """End the workers, whatever they are at: nobody waits for their results any more."""
-        self.executor.shutdown(wait=False, cancel_futures=True)
-        for child in active_children():
-            if child.pid not in self.others:
-                child.terminate()
-
-
-def _ignore_interrupts() -> None:
-    """Ctrl-C is for the process that reports."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def work(task: _Task) -> Chunk:
-    """Explore a chunk in a worker process."""
-    explorer, scenarios = _analysed(task.path, repr((task.overrides, task.defaults)), _Shared(task))
-    scenario = scenarios.get(task.title)
-    if scenario is None:
-        return Chunk(0, 0, "", frozenset())
-    deadline = task.deadline
-    explorer.keep_going = None if deadline is None else lambda: time.time() < deadline
-    return explorer.chunk(scenario, task.number, task.examples)
-
-
-@lru_cache(maxsize=64)
-def _analysed(path: str, settings: str, task: "_Shared") -> tuple[Explorer, dict[str, Scenario]]:
-    analysis = Analyzer(task.task.overrides, task.task.defaults).path(Path(path))
-    found = analysis.scenarios if isinstance(analysis, Analysis) else ()
-    return Explorer(Workshop()), {scenario.title: scenario for scenario in found if scenario.template is not None}
-
-
-class _Shared:
-    """A task that is equal to every other one: what matters of it stands next to it in the key of the cache."""
-
-    def __init__(self, task: _Task) -> None:
-        self.task = task
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Shared)
-
-    def __hash__(self) -> int:
-        return 0
+    def _order(self, outcome: Outcome, number: int, size: int) -> Order:
+        scenario = outcome.target.scenario
+        if not outcome.program:
+            outcome.program = packed(scenario)
+        return Order(outcome.program, seed_of(self.plan.seed, scenario, number), size, self.deadline, self.plan.how)

@@ -1,23 +1,28 @@
 """One example of a fuzz: drawn, played, judged. No Hypothesis here: a recorded example is played the same way."""
 
-import re
 from typing import Final
 from zlib import crc32
 
 from msgspec import Struct, structs
 
 from dralang.diagnostics.diagnostic import Diagnostic
+from dralang.fuzz.against import Difference, Oracles
+from dralang.fuzz.reach import Lookout, Reached
+from dralang.fuzz.retold import told_otherwise
+from dralang.fuzz.stateful import draw_stateful
 from dralang.run.invariants.watch import SUMMARIES
 from dralang.run.outcome import Failure, Played, Why
 from dralang.run.player import play
+from dralang.run.simulation import Simulation
 from dralang.run.workshop import Workshop
-from dralang.scenario.holes import Chooser, Drawn, RecordingChooser
+from dralang.scenario.holes import Chooser, Drawn, RecordingChooser, Template
 from dralang.scenario.model import Scenario, Settings
 
 REPEATED: Final = 8
 """One example in so many is played twice: the same story must take the same course."""
-_NUMBERS: Final = re.compile(r"\d+")
-_REASON: Final = re.compile(r"\d+ ([^.,]+(?:\.[^ ,][^.,]*)*)")
+_AGAIN: Final = "same-input-same-output"
+_ABOUT_OBJECTS: Final = ("expect", "within", "always", "never", "witness")
+_NOT_THERE: Final = (" does not exist", "it cannot be evaluated: ")
 
 
 class Example(Struct, frozen=True):
@@ -30,7 +35,8 @@ class Example(Struct, frozen=True):
         signature: tells failures with different causes apart; empty without one.
         settings: the settings of ``compare with`` under which something else happened.
         played: how it went; None if what stood in the holes did not go together.
-        reached: events and reasons of refusals that occurred, and the state at the end as one entry.
+        reached: states, events and so on that occurred.
+        difference: the failure is that an oracle says something else.
     """
 
     choices: tuple[int, ...]
@@ -39,7 +45,8 @@ class Example(Struct, frozen=True):
     signature: str
     settings: Settings | None
     played: Played | None
-    reached: frozenset[str]
+    reached: Reached
+    difference: Difference | None = None
 
     @property
     def is_discarded(self) -> bool:
@@ -52,26 +59,88 @@ class Example(Struct, frozen=True):
         return self.drawn.diagnostics
 
 
-def play_example(scenario: Scenario, chooser: Chooser, workshop: Workshop) -> Example:
-    """Draw a story of a fuzz and play it."""
+def play_example(
+    scenario: Scenario,
+    chooser: Chooser,
+    workshop: Workshop,
+    oracles: Oracles | None = None,
+    *,
+    stateful: bool = False,
+    wanted: str | None = "",
+) -> Example:
+    """Draw a story of a fuzz and play it.
+
+    Args:
+        scenario: with a ``template``.
+        chooser: fills the holes.
+        workshop: makes the environment.
+        oracles: judge it too.
+        stateful: drawn step by step.
+        wanted: the signature of a failure that is looked for: what costs more plays is done for it, and else by lot;
+            None does all of it.
+    """
     recorder = RecordingChooser(chooser)
     assert scenario.template is not None
-    drawn: Drawn = scenario.template.draw(recorder)
+    template: Template = scenario.template
+    drawn = draw_stateful(template, recorder, workshop) if stateful else template.draw(recorder)
     choices = tuple(recorder.choices)
     if drawn.scenario is None:
-        return Example(choices, drawn, None, "", None, None, frozenset())
+        return Example(choices, drawn, None, "", None, None, Reached())
+    lookout = Lookout(crc32(repr(choices).encode()))
+
+    def observe(simulation: Simulation) -> None:
+        lookout.attach(simulation)
+        if oracles is not None:
+            oracles.observe(simulation)
+
+    played = play(drawn.scenario, workshop, observe)
+    return _judged(choices, drawn, played, lookout, workshop, oracles, wanted)
+
+
+def _judged(
+    choices: tuple[int, ...],
+    drawn: Drawn,
+    played: Played,
+    lookout: Lookout,
+    workshop: Workshop,
+    oracles: Oracles | None,
+    wanted: str | None,
+) -> Example:
+    """A story that was played, as an example: with the first thing that was not as it should be."""
     story = drawn.scenario
-    played = play(story, workshop)
+    assert story is not None
     failure = played.failures[0] if played.failures else None
     settings: Settings | None = None
     if failure is None and played.verdict == "refused":
         failure = _refused(played)
     if failure is None:
         failure, settings = _compared(story, drawn.variants, played, workshop)
-    if failure is None and crc32(repr(choices).encode()) % REPEATED == 0:
+    twice = wanted is None or _AGAIN in wanted or crc32(repr(choices).encode()) % REPEATED == 0
+    if failure is None and twice:
         failure = _again(story, played, workshop)
-    signature = "" if failure is None else f"{failure.kind} {failure.expected}"
-    return Example(choices, drawn, failure, signature, settings, played, reached_by(played))
+    if failure is None:
+        failure = told_otherwise(story, choices, workshop, wanted)
+    difference: Difference | None = None
+    if failure is None and oracles is not None:
+        difference = oracles.difference(story, played)
+        failure = None if difference is None else difference.failure
+    signature = "" if failure is None else signature_of(failure)
+    reached = lookout.result(played.trace)
+    return Example(choices, drawn, failure, signature, settings, played, reached, difference)
+
+
+def signature_of(failure: Failure) -> str:
+    """Tells failures with different causes apart.
+
+    An expectation that fails because what it speaks of is not there says something else than one that fails otherwise:
+    else every story could be shrunk by leaving out what it is about.
+    """
+    return f"{failure.kind} {failure.expected}{' of what is not there' if is_about_nothing(failure) else ''}"
+
+
+def is_about_nothing(failure: Failure) -> bool:
+    """Whether an expectation failed because something that it speaks of is not there."""
+    return failure.kind in _ABOUT_OBJECTS and any(words in failure.actual for words in _NOT_THERE)
 
 
 def _refused(played: Played) -> Failure:
@@ -116,19 +185,4 @@ def _again(story: Scenario, played: Played, workshop: Workshop) -> Failure | Non
 
 
 def _unlike(story: Scenario, actual: str) -> Failure:
-    name = "same-input-same-output"
-    return Failure(story.span, "invariant", 0, f"{name} (std.invariants): {SUMMARIES[name]}", actual)
-
-
-def reached_by(played: Played) -> frozenset[str]:
-    """What a story reached: its events, the reasons of refusals without their numbers, and its end."""
-    found: set[str] = set()
-    for entry in played.trace:
-        found.add(f"event {entry.reason}")
-        if entry.reason == "FailedScheduling":
-            _, _, reasons = entry.message.partition(": ")
-            reasons = reasons.partition(" preemption:")[0].partition(" still not schedulable")[0]
-            found.update(f"reason {_NUMBERS.sub('N', reason.strip())}" for reason in _REASON.findall(reasons))
-    if played.final:
-        found.add(f"state {crc32(repr(played.final).encode()):08x}")
-    return frozenset(found)
+    return Failure(story.span, "invariant", 0, f"{_AGAIN} (std.invariants): {SUMMARIES[_AGAIN]}", actual)

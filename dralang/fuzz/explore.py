@@ -4,16 +4,23 @@ from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from traceback import extract_tb
+from typing import Final
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, reject, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky, Unsatisfiable
 from msgspec import Struct
 
+from dralang.fuzz.against import Oracles
 from dralang.fuzz.example import Example, play_example
+from dralang.fuzz.how import How
+from dralang.fuzz.reach import Reached
 from dralang.run.workshop import Workshop
-from dralang.scenario.holes import RecordedChooser
+from dralang.scenario.holes import Chooser, RecordedChooser
 from dralang.scenario.model import Scenario
+
+CHUNK: Final = 50
+"""Examples to a chunk."""
 
 
 class Chunk(Struct, frozen=True):
@@ -27,15 +34,17 @@ class Chunk(Struct, frozen=True):
         choices: of the smallest example that failed; None if none did.
         signature: of its failure.
         fault: what broke in dralang itself, if that is the failure.
+        counts: what was compared with oracles.
     """
 
     examples: int
     discarded: int
     why_discarded: str
-    reached: frozenset[str]
+    reached: Reached
     choices: tuple[int, ...] | None = None
     signature: str = ""
     fault: str = ""
+    counts: dict[str, int] = {}
 
 
 class FoundError(Exception):
@@ -49,19 +58,28 @@ def seed_of(base: int, scenario: Scenario, chunk: int) -> int:
 
 
 @cache
-def _integers(low: int, high: int) -> st.SearchStrategy[int]:
-    return st.integers(low, high)
+def _distances(longest: int) -> st.SearchStrategy[int]:
+    return st.integers(-longest, 0)
 
 
 class _HypothesisChooser:
-    """Asks Hypothesis; private to this module."""
+    """Asks Hypothesis; private to this module.
+
+    It is asked for the distance from the low end, as a negative number: now and then Hypothesis takes a number that
+    stands in the source of some loaded module, and those are hardly ever negative. Otherwise the same seed would draw
+    other stories where other modules are loaded, in a worker for example.
+    """
 
     def __init__(self, data: st.DataObject) -> None:
         self.data = data
 
     def integer(self, low: int, high: int) -> int:
-        number: int = self.data.draw(_integers(low, high))
-        return number
+        distance: int = self.data.draw(_distances(high - low))
+        return low - distance
+
+
+class _Enough(BaseException):
+    """The chunk is to end here; private to this module."""
 
 
 class Explorer:
@@ -70,25 +88,36 @@ class Explorer:
     Args:
         workshop: shared by all examples.
         keep_going: asked before each example; False ends the chunk early.
+        how: how stories are drawn and judged.
     """
 
-    def __init__(self, workshop: Workshop, keep_going: Callable[[], bool] | None = None) -> None:
+    def __init__(
+        self, workshop: Workshop, keep_going: Callable[[], bool] | None = None, how: How | None = None
+    ) -> None:
         self.workshop = workshop
         self.keep_going = keep_going
+        self.how = How() if how is None else how
+        self.oracles = Oracles(self.how) if self.how.against else None
         self._types: dict[str, type[FoundError]] = {}
 
     def replay(self, scenario: Scenario, choices: tuple[int, ...]) -> Example | str:
         """Play a recorded example; the text of a fault if dralang itself breaks."""
         try:
-            return play_example(scenario, RecordedChooser(choices), self.workshop)
+            return self.play(scenario, RecordedChooser(choices), None)
         except Exception as error:  # a fault of dralang is a finding
             return fault_of(error)
 
+    def play(self, scenario: Scenario, chooser: Chooser, wanted: str | None = "") -> Example:
+        """Draw a story and play it; see `play_example`."""
+        stateful = self.how.stateful
+        return play_example(scenario, chooser, self.workshop, self.oracles, stateful=stateful, wanted=wanted)
+
     def chunk(self, scenario: Scenario, number: int, examples: int) -> Chunk:
         """Draw and play so many examples with a seed of their own; a failing one is shrunk."""
-        run = _Run(self, scenario)
+        run = _Run(self, scenario, examples)
         chosen = settings(
-            max_examples=examples,
+            # Hypothesis draws otherwise if it is to draw less; so, few examples are the first ones of a whole chunk.
+            max_examples=max(examples, CHUNK),
             database=None,
             deadline=None,
             derandomize=False,
@@ -101,14 +130,17 @@ class Explorer:
         test = seed(number)(chosen(given(st.data())(run.one)))
         try:
             test()
-        except FoundError:
-            pass
-        except Unsatisfiable:
+        except (FoundError, Unsatisfiable, _Enough):
             pass
         except Flaky:
             # The same choices took another course: found by the comparison of traces, or by luck.
             pass
         return run.result()
+
+    def close(self) -> None:
+        """End what runs outside of this process."""
+        if self.oracles is not None:
+            self.oracles.close()
 
     def found(self, signature: str) -> FoundError:
         """The exception of a signature."""
@@ -121,13 +153,14 @@ class Explorer:
 class _Run:
     """One chunk; private to this module."""
 
-    def __init__(self, explorer: Explorer, scenario: Scenario) -> None:
+    def __init__(self, explorer: Explorer, scenario: Scenario, most: int) -> None:
         self.explorer = explorer
         self.scenario = scenario
+        self.most = most
         self.examples = 0
         self.discarded = 0
         self.why_discarded = ""
-        self.reached: set[str] = set()
+        self.reached = Reached()
         self.choices: tuple[int, ...] | None = None
         self.signature = ""
         self.fault = ""
@@ -135,13 +168,15 @@ class _Run:
     def one(self, data: st.DataObject) -> None:
         shrinking = self.choices is not None
         keep_going = self.explorer.keep_going
-        if keep_going is not None and not shrinking and not keep_going():
-            return
+        if not shrinking and (
+            self.examples - self.discarded >= self.most or (keep_going is not None and not keep_going())
+        ):
+            raise _Enough
         recorder = _Keeping(_HypothesisChooser(data))
         fault = ""
         example: Example | None = None
         try:
-            example = play_example(self.scenario, recorder, self.explorer.workshop)
+            example = self.explorer.play(self.scenario, recorder, self.signature)
         except Exception as error:
             if _is_of_hypothesis(error):
                 raise
@@ -165,10 +200,11 @@ class _Run:
             self.examples - self.discarded,
             self.discarded,
             self.why_discarded,
-            frozenset(self.reached),
+            self.reached,
             self.choices,
             self.signature,
             self.fault,
+            {} if self.explorer.oracles is None else self.explorer.oracles.taken_counts(),
         )
 
 

@@ -16,7 +16,8 @@ from dralang.check.analysis import Analyzer
 from dralang.diagnostics.diagnostic import DiagnosticLog
 from dralang.diagnostics.source import SourceFile, Span
 from dralang.formatter.format import format_file, format_source
-from dralang.fuzz.example import Example
+from dralang.fuzz.against import Oracles
+from dralang.fuzz.example import Example, is_about_nothing, signature_of
 from dralang.fuzz.explore import fault_of
 from dralang.run.outcome import Failure
 from dralang.run.player import REGRESSION, play
@@ -52,7 +53,15 @@ class _Candidate(Struct, frozen=True):
 
 
 def write_down(
-    scenario: Scenario, tree: n.File, path: Path, folder: Path, example: Example, *, remark: str, analyzer: Analyzer
+    scenario: Scenario,
+    tree: n.File,
+    path: Path,
+    folder: Path,
+    example: Example,
+    *,
+    remark: str,
+    analyzer: Analyzer,
+    oracles: Oracles | None = None,
 ) -> Written:
     """Write down a finding.
 
@@ -64,17 +73,30 @@ def write_down(
         example: what failed.
         remark: where it comes from, for the comment at the top.
         analyzer: with the settings of the run; used for this alone.
+        oracles: what else judged it.
     """
     story = example.drawn.tree
     assert isinstance(story, n.Scenario)
-    writer = _Writer(scenario, folder, example, remark, analyzer)
+    writer = _Writer(scenario, folder, example, remark, analyzer, oracles)
     items: tuple[n.Item, ...] = tuple(
         [item for item in _moved(tree.items, path.parent, folder) if not isinstance(item, n.Scenario)]
     )
     statements = story.body.statements
     if example.settings is not None:
         items, statements = _with_settings(items, statements, example.settings, example)
+    ends = _other_ends(example)
+    if ends:
+        span = _nowhere()
+        statements = (*statements, *[_expected(span, name, text) for name, text in ends])
     return writer.run(_Candidate(items, statements))
+
+
+def _other_ends(example: Example) -> tuple[tuple[str, str], ...]:
+    """How the pods end for an oracle that sees the story end otherwise; else nothing."""
+    difference, played = example.difference, example.played
+    if difference is None or difference.other is None or played is None:
+        return ()
+    return difference.other.final if difference.other.final != played.final else ()
 
 
 def _moved(items: Sequence[n.Item], old: Path, new: Path) -> Iterator[n.Item]:
@@ -129,7 +151,18 @@ def _nowhere() -> Span:
 class _Writer:
     """One finding; private to this module."""
 
-    def __init__(self, scenario: Scenario, folder: Path, example: Example, remark: str, analyzer: Analyzer) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        folder: Path,
+        example: Example,
+        remark: str,
+        analyzer: Analyzer,
+        oracles: Oracles | None,
+    ) -> None:
+        # What ends otherwise for an oracle is told by expectations; else only the oracle can tell.
+        self.by_end = example.settings is not None or bool(_other_ends(example))
+        self.oracles = None if example.difference is None or self.by_end else oracles
         self.scenario = scenario
         self.folder = folder
         self.example = example
@@ -148,7 +181,7 @@ class _Writer:
             return Written(self.name, "", tuple(self._text(first).splitlines()))
         candidate = self._reduced(candidate)
         text = self._text(candidate)
-        return Written(self.name, text, tuple(_story_lines(text)))
+        return Written(self.name, "" if self.oracles is not None else text, tuple(_story_lines(text)))
 
     # ---- trying -----------------------------------------------------------------------------------------------------
 
@@ -174,23 +207,29 @@ class _Writer:
                 return Failure(errors[0].span, "analysis", 0, "", errors[0].message), analysis.tree
             if analysis.has_errors or len(analysis.scenarios) != 1:
                 return None, None
-            played = play(analysis.scenarios[0], self.workshop)
+            story = analysis.scenarios[0]
+            played = play(story, self.workshop, None if self.oracles is None else self.oracles.observe)
+            difference = None
+            if self.oracles is not None and played.verdict == "passed":
+                difference = self.oracles.difference(story, played)
         except Exception as error:  # a fault of dralang is what was found
             fault = fault_of(error)
             return Failure(self.scenario.span, f"fault {fault.partition(': ')[0]}", 0, "", fault), None
         if played.verdict == "refused":
             return Failure(self.scenario.span, "refused", 0, "", played.diagnostics[0].message), analysis.tree
+        if difference is not None:
+            return difference.failure, analysis.tree
         return (played.failures[0] if played.failures else None), analysis.tree
 
     def _is_it(self, failure: Failure | None) -> bool:
         if failure is None:
             return False
         wanted = self.example.signature
-        if self.example.settings is not None:
+        if self.by_end:
             return failure.kind == "expect"
         if wanted.startswith("fault "):
             return failure.kind == wanted
-        return f"{failure.kind} {failure.expected}" == wanted
+        return signature_of(failure) == wanted
 
     def _repaired(self, candidate: _Candidate) -> _Candidate | None:
         """Without what could not be carried out, and with times that have passed as now: a fuzz passes over both."""
@@ -228,7 +267,7 @@ class _Writer:
         failure = self._failure(candidate)[0]
         if failure is None or not self._is_it(failure):
             return False
-        if not exactly:
+        if not exactly and not is_about_nothing(failure):
             self.actual = failure.actual
         return failure.actual == self.actual
 

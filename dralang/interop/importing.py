@@ -1,8 +1,8 @@
 """Manifests and cluster dumps to the text of a `.dra` file.
 
 What is kept: every field of every object of a kind that is modelled, status included, in the current version of its
-API. What is left out, and counted: objects of other kinds; ``managedFields`` and kubectl's copy of the last applied
-object, which say who wrote what and are read by no rule.
+API, and a configuration of the scheduler. What is left out, and counted: objects of other kinds; ``managedFields`` and
+kubectl's copy of the last applied object, which say who wrote what and are read by no rule.
 """
 
 import re
@@ -26,6 +26,7 @@ from dralang.check.scope import spoken_kind
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import SourceFile, Span
 from dralang.interop.reify import ordered, pool_sizes, reify
+from dralang.interop.scheduler import ImportedScheduler, import_scheduler
 from dralang.interop.text import format_declarations
 from dralang.interop.words import CannotWriteError
 from dralang.manifest.objects import Manifest, ManifestObject, read_manifest
@@ -57,11 +58,13 @@ class Imported(Struct, frozen=True):
         text: a `.dra` file.
         count: how many objects it declares.
         notes: what was left out, one line each.
+        configures: whether it says how the scheduler works.
     """
 
     text: str
     count: int
     notes: tuple[str, ...]
+    configures: bool = False
 
 
 class _Found(Struct, frozen=True):
@@ -77,31 +80,35 @@ def import_manifests(
 ) -> Imported | None:
     """The declarations of all objects of some YAML or JSON texts; None after an error.
 
-    Diagnostics: those of ``read_manifest`` and ``decode``; DRA0202 two different objects of one name, DRA0405 an object
-    without a name, DRA0409 a template, DRA0410 something that a declaration cannot hold.
+    Diagnostics: those of ``read_manifest``, ``decode`` and ``import_scheduler``; DRA0202 two different objects of one
+    name, DRA0405 an object without a name, DRA0409 a template, DRA0410 something that a declaration cannot hold.
     """
     objects: dict[ObjectKey, _Found] = {}
     foreign: Counter[str] = Counter()
     older: Counter[str] = Counter()
+    configurations: list[Located] = []
     for source in sources:
-        for found, kinds in _read(source, log):
-            foreign.update(kinds)
-            if found is not None:
-                _take(found, objects, older, log)
+        manifest = _read(source, log)
+        foreign.update(dict(manifest.foreign))
+        configurations += manifest.scheduler
+        for found in manifest.objects:
+            _take(found, objects, older, log)
+    scheduler = import_scheduler(configurations, log)
     if log.has_errors:
         return None
     kept, notes = _without_bookkeeping([found.value for found in objects.values()], keep=keep_managed_fields)
     declarations = _declarations(kept, list(objects.values()), log)
     if declarations is None:
         return None
-    notes = [*_versions(older), *_foreign(foreign), *notes, *_missing(objects)]
+    notes = [*_versions(older), *_foreign(foreign), *_configured(scheduler), *notes, *_missing(objects)]
     head = "".join([f"# {note}\n" for note in [_title(sources), *notes]])
-    text = f"{head}\n{format_declarations(declarations)}" if declarations else head
+    parts = [head, "" if scheduler is None else scheduler.text, format_declarations(declarations)]
+    text = "\n".join([part for part in parts if part])
     if len(text.encode()) > MAX_SOURCE_BYTES:
         notes.append(f"this is more than the {MAX_SOURCE_BYTES:,} bytes that a spec may have: import less at a time")
     if len(declarations) > MAX_OBJECTS:
         notes.append(f"this is more than the {MAX_OBJECTS:,} objects that a spec may have: import less at a time")
-    return Imported(text, len(declarations), tuple(notes))
+    return Imported(text, len(declarations), tuple(notes), configures=scheduler is not None)
 
 
 def _declarations(values: Sequence[Any], found: Sequence[_Found], log: DiagnosticLog) -> list[n.Decl] | None:
@@ -122,8 +129,8 @@ def _declarations(values: Sequence[Any], found: Sequence[_Found], log: Diagnosti
 # ---- reading --------------------------------------------------------------------------------------------------------
 
 
-def _read(source: SourceFile, log: DiagnosticLog) -> list[tuple[ManifestObject | None, Mapping[str, int]]]:
-    """The objects of a text, and once the foreign kinds."""
+def _read(source: SourceFile, log: DiagnosticLog) -> Manifest:
+    """What a text holds."""
     template = _helm_action(source) if "{{" in source.text else None
     own = DiagnosticLog()
     manifest = Manifest((), ()) if template is not None else read_manifest(source, own)
@@ -132,9 +139,9 @@ def _read(source: SourceFile, log: DiagnosticLog) -> list[tuple[ManifestObject |
         template = Span(source, *found.span())
     if template is not None:
         log.add(_template(template))
-        return []
+        return Manifest((), ())
     log.extend(own.sorted())
-    return [*[(found, {}) for found in manifest.objects], (None, dict(manifest.foreign))]
+    return manifest
 
 
 def _helm_action(source: SourceFile) -> Span | None:
@@ -217,6 +224,19 @@ def _counted(count: int, noun: str) -> str:
 
 def _versions(older: Counter[str]) -> list[str]:
     return [f"converted to the current version: {_listed(older)}"] if older else []
+
+
+def _configured(scheduler: ImportedScheduler | None) -> list[str]:
+    """What there is to say about a configuration of the scheduler."""
+    if scheduler is None:
+        return []
+    notes = []
+    if scheduler.text:
+        notes.append("the scheduler configuration is a `scheduler` block: it holds for every scenario of the file")
+    if scheduler.left_out:
+        listed = ", ".join([f"`{_printable(name)}`" for name in scheduler.left_out])
+        notes.append(f"left out of the scheduler configuration, as it changes no decision: {listed}")
+    return notes
 
 
 def _foreign(foreign: Counter[str]) -> list[str]:

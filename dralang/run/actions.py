@@ -19,6 +19,7 @@ from dralang.run.states import describe_pod
 from dralang.scenario import steps as s
 from dralang.scenario.entries import entry_index
 from dralang.scenario.keys import ObjectKey
+from dralang.scheduler.dynamicresources.search import SEARCH
 
 ChangeStep = (
     s.Create | s.Act | s.SetField | s.SetLabels | s.TaintNode | s.TaintDevice | s.UntaintDevice
@@ -58,7 +59,7 @@ def carry_out(simulation: Simulation, step: ChangeStep) -> ApiError | str | None
 
 
 def _component(simulation: Simulation, step: s.Component) -> str | None:
-    if step.component not in simulation.components():
+    if step.component != SEARCH and step.component not in simulation.components():
         return f"{step.component} does not run with these feature gates"
     match step.action:
         case "pause":

@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import Struct
 
 from dralang.api.nodes import Node
-from dralang.api.pods import Pod
+from dralang.api.pods import TERMINAL, Pod
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.api.resourceslice import ResourceSlice
 from dralang.run.outcome import Why
@@ -52,7 +52,7 @@ def _free_to_go(simulation: Simulation, pod: Pod) -> tuple[Why, ...]:
     """A waiting pod that some node takes: where the scheduler would put it. Asking reserves nothing."""
     scheduler = simulation.scheduler
     held_back = waiting(simulation, pod.metadata.namespace, pod.metadata.name)
-    if held_back is None or pod.status.phase in ("Succeeded", "Failed") or held_back.gate[0]:
+    if held_back is None or pod.status.phase in TERMINAL or held_back.gate[0]:
         return ()
     if pod.spec.scheduler_name != scheduler.settings.name:
         return (Why(f"it waits for scheduler {pod.spec.scheduler_name}; this one is {scheduler.settings.name}"),)

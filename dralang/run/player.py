@@ -26,17 +26,25 @@ from dralang.scenario.propositions import CanPreempt, Proposition, Statement
 from dralang.values.duration import format_duration
 
 MAX_FAILURES = 20
+_NEVER = (-1, -1, -1)
 REGRESSION = "regression"
 """The tag of scenarios that a fuzz has found: they are judged like fuzzes."""
 
 
-def play(scenario: Scenario, workshop: Workshop, observe: Callable[[Simulation], None] | None = None) -> Played:
+def play(
+    scenario: Scenario,
+    workshop: Workshop,
+    observe: Callable[[Simulation], None] | None = None,
+    *,
+    closely: bool = True,
+) -> Played:
     """Play a scenario from time 0 to its end.
 
     Args:
         scenario: what to play.
         workshop: makes the environment.
         observe: given the cluster before anything happens in it, to look on.
+        closely: judge fuzzes as fuzzes are judged; else like any scenario, and nothing happens after its end.
     """
     scenario = _simplest(scenario)
     if scenario.missing:
@@ -45,7 +53,7 @@ def play(scenario: Scenario, workshop: Workshop, observe: Callable[[Simulation],
     if isinstance(environment, tuple):
         # Analysis has refused such gates; an override from the command line gets here.
         raise AssertionError("; ".join(problem.message for problem in environment))
-    player = _Player(scenario, Simulation(environment), environment)
+    player = _Player(scenario, Simulation(environment), environment, closely=closely)
     if observe is not None:
         observe(player.simulation)
     return player.run()
@@ -82,6 +90,7 @@ class _Watched(Struct):
     """A property while it is watched."""
 
     prop: Property
+    at_rest: bool
     seen: bool = False
     broken: bool = False
 
@@ -89,18 +98,22 @@ class _Watched(Struct):
 class _Player:
     """One run; private to this module."""
 
-    def __init__(self, scenario: Scenario, simulation: Simulation, environment: Environment) -> None:
+    def __init__(
+        self, scenario: Scenario, simulation: Simulation, environment: Environment, *, closely: bool = True
+    ) -> None:
         self.scenario = scenario
         self.simulation = simulation
         # What a fuzz has found is looked at as closely later.
-        self.thorough = scenario.fuzz or REGRESSION in scenario.tags
+        self.thorough = closely and (scenario.fuzz or REGRESSION in scenario.tags)
         self.watch = Watch(simulation, environment, thorough=self.thorough)
         self.passed_over = 0
         self.failures: list[Failure] = []
         self.judged: list[Judged] = []
         self.stopped = False
         self.previous = 0
-        self.watched = [_Watched(prop) for prop in scenario.properties]
+        self.rested = _NEVER
+        """Time, events and revision when the cluster at rest was looked at last."""
+        self.watched = [_watched(prop) for prop in scenario.properties]
 
     def run(self) -> Played:
         self._start()
@@ -114,18 +127,24 @@ class _Player:
             self._settle(None)
         self._finish_properties()
         if not self.stopped:
-            self.watch.look_at_rest()
+            self._look_at_rest()
+        trace, end = tuple(self.simulation.trace), self.simulation.now
+        final = self._final() if self.scenario.fuzz else ()
         self._break_invariants()
+        if self.thorough and not self.stopped:
+            # The story is told; what happens from here on belongs to nobody's record.
+            self.watch.look_after_restart()
+            self._break_invariants()
         return Played(
             self.scenario,
             self._verdict(),
             tuple(self.failures),
             (),
-            tuple(self.simulation.trace),
-            self.simulation.now,
+            trace,
+            end,
             len(self.judged),
             tuple(self.judged),
-            self._final() if self.scenario.fuzz else (),
+            final,
         )
 
     def _final(self) -> tuple[tuple[str, str], ...]:
@@ -148,8 +167,7 @@ class _Player:
         self.simulation.journal.entries.clear()
         self.watch.begin()
         if self.watched:
-            self.simulation.on_event = self._look_at_properties
-            self._look_at_properties(self.simulation)
+            self._look_on()
         if refused:
             self.stopped = True
 
@@ -183,6 +201,7 @@ class _Player:
                 error = actions.carry_out(self.simulation, step)
                 if isinstance(step, s.Component):
                     self.watch.slowed_down()
+                    self.rested = _NEVER
                 if error is not None:
                     self._fail_action(step, error)
                 self._look_at_properties(self.simulation)
@@ -206,16 +225,33 @@ class _Player:
             )
             self.stopped = True
             return
-        self.simulation.advance_before(target)
+        if not self.simulation.advance_before(target):
+            if self.thorough:
+                self.watch.look_at_unrest()
+                self.stopped = True
+                return
+            actual = f"too much happens before: it is {format_duration(self.simulation.now)}"
+            before = len(self.simulation.trace)
+            wanted = f"the clock reaches {format_duration(target)}"
+            self._fail(Failure(step.span, "at", self.simulation.now, wanted, actual, after=before))
+            self.stopped = True
 
     def _settle(self, limit: int | None) -> bool:
         settled = self.simulation.settle(limit)
         if self.thorough:
             if settled:
-                self.watch.look_at_rest()
+                self._look_at_rest()
             elif limit is None and self.simulation.events.next_time() is not None:
-                self.watch.add("every-story-ends", "the cluster never comes to rest")
+                self.watch.look_at_unrest()
         return settled
+
+    def _look_at_rest(self) -> None:
+        """Look at the cluster at rest, unless it was looked at and nothing has happened since."""
+        simulation = self.simulation
+        seen = (simulation.now, simulation.events.executed, simulation.store.revision)
+        if seen != self.rested:
+            self.rested = seen
+            self.watch.look_at_rest()
 
     def _break_invariants(self) -> None:
         """An invariant that did not hold is a failure of the whole scenario."""
@@ -271,7 +307,8 @@ class _Player:
                     restless = "; the cluster never comes to rest"
                 judgement = judge(self.simulation, step.proposition)
             case "due":
-                self.simulation.advance_to(self.simulation.now)
+                if not self.simulation.advance_to(self.simulation.now):
+                    restless = "; too much happens at this instant"
                 judgement = judge(self.simulation, step.proposition)
             case "within":
                 judgement = self._within(step)
@@ -315,17 +352,21 @@ class _Player:
     # ---- properties -------------------------------------------------------------------------------------------------
 
     def _watch(self, step: s.Watch) -> None:
-        self.watched.append(_Watched(Property(step.keyword, step.proposition, step.span)))
-        self.simulation.on_event = self._look_at_properties
+        self.watched.append(_watched(Property(step.keyword, step.proposition, step.span)))
+        self._look_on()
+
+    def _look_on(self) -> None:
+        at_rest = all(watched.at_rest for watched in self.watched)
+        self.simulation.look_on(self._look_at_properties, at_rest=at_rest)
         self._look_at_properties(self.simulation)
 
     def _look_at_properties(self, simulation: Simulation) -> None:
         for watched in self.watched:
             if watched.broken or (watched.seen and watched.prop.keyword == "witness"):
                 continue
-            keyword = watched.prop.keyword
-            if keyword != "witness" and simulation.events.near_count and _is_about_rest(watched.prop.proposition):
+            if watched.at_rest and simulation.events.near_count:
                 continue
+            keyword = watched.prop.keyword
             judgement = judge(simulation, watched.prop.proposition)
             watched.seen = watched.seen or judgement.holds
             if keyword != "witness" and judgement.holds == (keyword == "never"):
@@ -407,9 +448,11 @@ class _PlayerUntil(_Player):
         """Properties take no time."""
 
 
-def _is_about_rest(proposition: Proposition) -> bool:
-    """Whether a property means a cluster at rest: nobody starves as long as something is being done that may help."""
-    return isinstance(proposition, Statement) and isinstance(proposition.predicate, CanPreempt)
+def _watched(prop: Property) -> _Watched:
+    """Nobody starves as long as something is being done that may help: such a property means a cluster at rest."""
+    proposition = prop.proposition
+    about_rest = isinstance(proposition, Statement) and isinstance(proposition.predicate, CanPreempt)
+    return _Watched(prop, about_rest and prop.keyword != "witness")
 
 
 def _said(proposition: Proposition) -> str:

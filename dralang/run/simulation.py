@@ -9,18 +9,18 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from dralang.allocator.profiles import AllocatorProfile, allocator_profile
-from dralang.api.deviceclass import DeviceClass
 from dralang.api.expressions import DeviceExpressions
-from dralang.api.gated import gated_class
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod
 from dralang.api.resourceclaim import ResourceClaim
+from dralang.api.strategies import Operation
+from dralang.api.validation.context import CelChecker
 from dralang.api.workloads import PodGroup
 from dralang.cluster.admission import KubernetesObject
 from dralang.cluster.clock import EventQueue
 from dralang.cluster.errors import ApiError
 from dralang.cluster.journal import Journal, JournalEntry
-from dralang.cluster.store import NAMESPACED, ObjectStore
+from dralang.cluster.store import NAMESPACED, ObjectStore, namespace_of
 from dralang.controllers.controller import Controller
 from dralang.controllers.device_taint_eviction import DeviceTaintEvictionController
 from dralang.controllers.disruption import DisruptionController
@@ -31,6 +31,8 @@ from dralang.controllers.podgroup_protection import PodGroupProtectionController
 from dralang.controllers.pool_status import PoolStatusController
 from dralang.controllers.resourceclaim import ResourceClaimController
 from dralang.features import FeatureGates
+from dralang.readings import faults_of, readings_of
+from dralang.run.admission import ServerAdmission
 from dralang.scheduler.dynamicresources.inventories import Inventories
 from dralang.scheduler.scheduler import Scheduler
 from dralang.scheduler.settings import DEFAULT_SETTINGS, SchedulerSettings
@@ -38,7 +40,10 @@ from dralang.scheduler.settings import DEFAULT_SETTINGS, SchedulerSettings
 T = TypeVar("T", bound=KubernetesObject)
 
 EVENT_LIMIT = 2_000_000
-"""How many events one call may run before it counts as never coming to rest."""
+"""How many events may run up to an instant before it counts as never reached."""
+
+RESTLESS_EVENTS, RESTLESS_EVENTS_PER_OBJECT = 10_000, 500
+"""How many events may run before a cluster counts as never coming to rest: a pod is tried again some 2,000 times."""
 
 
 class Environment:
@@ -47,8 +52,10 @@ class Environment:
     Args:
         features: the gates of all components.
         expressions: compiles and evaluates device expressions.
-        quirks: faults of the version to switch on or off.
+        quirks: faults of the version, and readings of KEPs, to switch on or off.
         settings: of the scheduler.
+        checker: compiles expressions as the API server does that looks at what users write; without one it takes
+            everything.
     """
 
     def __init__(
@@ -57,10 +64,14 @@ class Environment:
         expressions: DeviceExpressions,
         quirks: dict[str, bool] | None = None,
         settings: SchedulerSettings = DEFAULT_SETTINGS,
+        checker: CelChecker | None = None,
     ) -> None:
         self.features = features
         self.settings = settings
-        self.profile: AllocatorProfile = allocator_profile(features.version, _allocator_gates(features), quirks)
+        self.checker = checker
+        self.readings = readings_of(quirks or {})
+        faults = faults_of(quirks or {})
+        self.profile: AllocatorProfile = allocator_profile(features.version, _allocator_gates(features), faults)
         self.inventories = Inventories(self.profile, expressions)
 
 
@@ -79,12 +90,16 @@ class Simulation:
         self.environment = environment
         self.events = EventQueue()
         self.journal = Journal()
-        self.store = ObjectStore(self.events, self.journal)
         features = environment.features
+        self.store = ObjectStore(self.events, self.journal, features)
+        checker = environment.checker
+        self._admission = None if checker is None else ServerAdmission(self.store, checker)
         self.kubelet = Kubelet(self.store, manual=manual_kubelet, waits_for_claims=waits_for_claims)
         self.claim_controller = ResourceClaimController(self.store, features)
         self.garbage_collector = GarbageCollector(self.store, (Pod, PodGroup))
-        self.scheduler = Scheduler(self.store, features, environment.inventories, environment.settings)
+        self.scheduler = Scheduler(
+            self.store, features, environment.inventories, environment.settings, environment.readings
+        )
         controllers: list[Controller[Any]] = [
             self.garbage_collector,
             self.claim_controller,
@@ -102,8 +117,6 @@ class Simulation:
         self.controllers = tuple(controllers)
         self.cel_forms: dict[tuple[str, str, str], Any] = {}
         """Objects as CEL expectations see them, by kind, UID and version: made when they are first asked for."""
-        self.on_event: Callable[[Simulation], None] | None = None
-        """Called after every single event."""
 
     # The clock.
 
@@ -129,12 +142,7 @@ class Simulation:
         return self._advance(instant) and self._reach(instant)
 
     def _advance(self, last: int) -> bool:
-        for _ in range(EVENT_LIMIT):
-            due = self.events.next_time()
-            if due is None or due > last:
-                return True
-            self.step()
-        return False
+        return self.events.run_until(last, EVENT_LIMIT)
 
     def _reach(self, instant: int) -> bool:
         self.events.now = max(self.events.now, instant)
@@ -149,56 +157,73 @@ class Simulation:
         Returns:
             Whether the cluster came to rest; False if it was still busy at the limit, or goes on for ever.
         """
-        for _ in range(EVENT_LIMIT):
-            due = self.events.next_time()
-            if self.events.near_count == 0 and (due is None or due > self.events.now):
-                return True
-            if due is None or (limit is not None and due > limit):
-                if limit is not None:
-                    self.events.now = max(self.events.now, limit)
-                return False
-            self.step()
-        return False
+        most = RESTLESS_EVENTS + RESTLESS_EVENTS_PER_OBJECT * self.store.object_count
+        rests = self.events.run_to_rest(limit, most)
+        if not rests and limit is not None:
+            self._reach(limit)
+        return rests
 
     def step(self) -> None:
         """Let the next thing happen; there must be one."""
-        if self.events.run_next() and self.on_event is not None:
-            self.on_event(self)
+        self.events.run_next()
+
+    def look_on(self, observer: "Callable[[Simulation], None]", *, at_rest: bool = False) -> None:
+        """From now on let somebody look after every single event.
+
+        Args:
+            observer: whose look changes nothing.
+            at_rest: only after events that leave nothing near.
+        """
+        self.events.on_event = lambda: observer(self)
+        self.events.watches_all = not at_rest
 
     # What a scenario does.
 
     def create(self, new: T) -> T | ApiError:
         """Create an object; its status is kept."""
-        created = self.store.create(self._without_gated(new, None))
+        if refused := self._refusal("create", new, None):
+            return refused
+        created = self.store.create(new)
         if not isinstance(created, ApiError):
             self._record(type(new), created, "Created", "created")
         return created
 
     def load(self, objects: Iterable[KubernetesObject]) -> list[ApiError]:
-        """Create objects that exist from the start; return what was refused."""
-        results = [self.store.create(self._without_gated(each, None)) for each in objects]
-        return [each for each in results if isinstance(each, ApiError)]
+        """Create objects that exist from the start; return what was refused.
+
+        The objects themselves are not judged: they may be captured, and declared ones were before the story began.
+        """
+        results = [self.store.create(each) for each in objects]
+        refused = [each for each in results if isinstance(each, ApiError)]
+        return refused if self._admission is None else refused + self._admission.objections()
 
     def update(self, new: T) -> T | ApiError:
         """Replace labels, annotations and spec of an object."""
-        stored = self.store.get(type(new), new.metadata.namespace, new.metadata.name)
-        updated = self.store.update(self._without_gated(new, stored))
+        if refused := self._refusal("update", new, self._stored(new)):
+            return refused
+        updated = self.store.update(new)
         if not isinstance(updated, ApiError):
             self._record(type(new), updated, "Updated", "changed")
         return updated
 
-    def _without_gated(self, new: T, old: T | None) -> T:
-        """The object without fields of features that are off, where the run is not indifferent to them."""
-        if isinstance(new, DeviceClass) and (old is None or isinstance(old, DeviceClass)):
-            return gated_class(new, old, self.environment.features)  # type: ignore[return-value]  # T is DeviceClass
-        return new
-
     def update_status(self, new: T) -> T | ApiError:
         """Replace the status of an object."""
+        if refused := self._refusal("update-status", new, self._stored(new)):
+            return refused
         updated = self.store.update_status(new)
         if not isinstance(updated, ApiError):
             self._record(type(new), updated, "Updated", "status changed")
         return updated
+
+    def _stored(self, new: T) -> T | None:
+        meta = new.metadata
+        return self.store.get(type(new), namespace_of(type(new), meta), meta.name)
+
+    def _refusal(self, operation: Operation, new: KubernetesObject, old: KubernetesObject | None) -> ApiError | None:
+        """Why the API server refuses what a user writes; what is not there is the store's to say."""
+        if self._admission is None or (old is None and operation != "create"):
+            return None
+        return self._admission.refusal(operation, new, old)
 
     def delete(self, kind: type[T], namespace: str, name: str, *, grace_seconds: int | None = None) -> ApiError | None:
         """Delete an object, a pod with its own grace period unless another is given."""

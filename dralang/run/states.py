@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dralang.api.pods import Pod
+from dralang.api.pods import TERMINAL, Pod
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.run.simulation import Simulation
 from dralang.run.view import (
@@ -28,7 +28,7 @@ def describe_pod(simulation: Simulation, name: str, pod: Pod | None) -> str:
     if status.phase == "Running":
         devices = short_names([full_device_name(result) for result in pod_devices(simulation, pod)])
         return f"{name} runs{where}{' with ' + ', '.join(devices) if devices else ''}"
-    if status.phase in ("Succeeded", "Failed"):
+    if status.phase in TERMINAL:
         return f"{name} has {status.phase.lower()}"
     nominated = f", nominated on {status.nominated_node_name}" if status.nominated_node_name else ""
     if where:

@@ -126,17 +126,21 @@ def short_names(full_names: list[str]) -> list[str]:
 
 def published(simulation: Simulation, name: str) -> list[PublishedDevice]:
     """The devices that a name means, in the newest generation of their pools."""
+    return [found for found in all_published(simulation) if is_suffix(name, found.full_name)]
+
+
+def all_published(simulation: Simulation) -> list[PublishedDevice]:
+    """All devices, in the newest generation of their pools."""
     newest: dict[tuple[str, str], int] = {}
     slices = simulation.store.objects(ResourceSlice)
     for each in slices:
         pool = (each.spec.driver, each.spec.pool.name)
         newest[pool] = max(newest.get(pool, 0), each.spec.pool.generation)
     return [
-        found
+        PublishedDevice(each, device)
         for each in slices
         if each.spec.pool.generation == newest[each.spec.driver, each.spec.pool.name]
         for device in each.spec.devices
-        if is_suffix(name, (found := PublishedDevice(each, device)).full_name)
     ]
 
 

@@ -4,8 +4,12 @@ It only remembers pure results; two runs in one workshop cannot see each other.
 """
 
 from collections.abc import Callable
+from typing import Literal
+
+from msgspec.structs import replace
 
 from dralang.api.expressions import DeviceExpressions
+from dralang.cel.admission import admission_checker
 from dralang.features import FeatureGates, GateProblem
 from dralang.run.expressions import expressions_for
 from dralang.run.simulation import Environment
@@ -19,10 +23,16 @@ class Workshop:
 
     Args:
         expressions: makes what compiles and evaluates the device expressions of a cluster.
+        memory: of the scheduler, see ``SchedulerSettings``.
     """
 
-    def __init__(self, expressions: Callable[[FeatureGates], DeviceExpressions] = expressions_for) -> None:
+    def __init__(
+        self,
+        expressions: Callable[[FeatureGates], DeviceExpressions] = expressions_for,
+        memory: Literal["usual", "eager", "none"] = "usual",
+    ) -> None:
         self._expressions = expressions
+        self._memory = memory
         self._environments: dict[tuple[object, ...], Environment] = {}
 
     def environment(self, settings: Settings) -> Environment | tuple[GateProblem, ...]:
@@ -35,7 +45,14 @@ class Workshop:
             if not isinstance(features, FeatureGates):
                 return features
             scheduler = DEFAULT_SETTINGS if settings.scheduler is None else scheduler_settings(settings.scheduler)
-            found = Environment(features, self._expressions(features), dict(settings.quirks), scheduler)
+            scheduler = replace(scheduler, memory=self._memory)
+            found = Environment(
+                features,
+                self._expressions(features),
+                dict(settings.quirks),
+                scheduler,
+                admission_checker(features),
+            )
             self._environments[key] = found
         return found
 
@@ -47,8 +64,8 @@ def scheduler_settings(config: SchedulerConfig) -> SchedulerSettings:
         initial_backoff=config.initial_backoff,
         max_backoff=config.max_backoff,
         percentage_of_nodes_to_score=config.percentage_of_nodes_to_score,
-        binding_timeout=config.binding_timeout,
         plugins=config.plugins,
         off_at=config.off_at,
         weights=dict(config.weights),
+        arguments=config.arguments,
     )

@@ -75,4 +75,10 @@ class Template(Protocol):
     """A fuzz that can be drawn, any number of times."""
 
     def draw(self, chooser: Chooser) -> Drawn:
-        """Fill the holes."""
+        """Fill the holes: ``fill``, then ``tell``."""
+
+    def fill(self, chooser: Chooser) -> Drawn:
+        """Fill the holes of the tree: no scenario yet; diagnostics if they cannot be filled."""
+
+    def tell(self, filled: Drawn) -> Drawn:
+        """The scenario of a tree without holes, its statements in time order, in the file of this fuzz."""

@@ -11,7 +11,7 @@ from dralang.cluster.clock import Phase, Timer
 from dralang.cluster.errors import ApiError
 from dralang.cluster.journal import JournalEntry
 from dralang.cluster.store import ObjectStore
-from dralang.scheduler.dynamicresources.binding import ClaimBinder
+from dralang.scheduler.dynamicresources.binding import ClaimBinder, Conflict
 from dralang.scheduler.dynamicresources.binding_conditions import Readiness, has_binding_conditions, readiness
 from dralang.scheduler.dynamicresources.cycle_data import STATE, StateData
 from dralang.scheduler.framework import CycleState
@@ -87,11 +87,16 @@ class Binder:
         self.waiting[binding.queued.info.uid] = binding
         self._store.events.schedule(Phase.BINDING, self._component, self._pre_bind, binding)
 
+    @staticmethod
+    def foretell(binding: Binding) -> None:
+        """A pod that is not bound yet is to be preempted: all is given back, also if its binding fails first."""
+        if binding.data is not None:
+            binding.data.preempted = True
+
     def cancel(self, binding: Binding) -> None:
         """Preempt a pod that is not bound yet: its binding fails at once."""
         binding.preempted = True
-        if binding.data is not None:
-            binding.data.preempted = True
+        self.foretell(binding)
         if binding.timer is not None:
             binding.timer.cancel()
         self._store.events.schedule(Phase.BINDING, self._component, self._poll, binding)
@@ -99,8 +104,13 @@ class Binder:
     def _pre_bind(self, binding: Binding) -> None:
         info = binding.queued.info
         data = binding.data
+        if info.uid not in self.waiting:
+            return
         if data is not None:
             problem = self._claims.bind_claims(data, info, binding.node)
+            if isinstance(problem, Conflict):
+                self._store.events.schedule(Phase.BINDING, self._component, self._pre_bind, binding)
+                return
             if problem:
                 self._fail_pre_bind(binding, problem)
                 return

@@ -77,6 +77,8 @@ class SchedulingAlgorithm:
         nominator: who is meant for which node.
         verdicts: what was found out before.
         percentage: share of the nodes that must be found to fit, 0 for what the size of the cluster suggests.
+        nominates_by_status: a pod is nominated to the node that its status names.
+        memory: see ``SchedulerSettings``.
     """
 
     def __init__(
@@ -87,9 +89,12 @@ class SchedulingAlgorithm:
         verdicts: VerdictCache,
         *,
         percentage: int = 0,
+        nominates_by_status: bool = False,
+        memory: str = "usual",
     ) -> None:
         self._verdicts = verdicts
-        self.remembers_from = REMEMBERS_FROM
+        self._forgets = memory == "none"
+        self.remembers_from = 1 if memory == "eager" else REMEMBERS_FROM
         """From how many nodes on verdicts are remembered."""
         self._pre_filters = [plugin for plugin in plugins if plugin.has_pre_filter]
         self._filters = [plugin for plugin in plugins if plugin.has_filter]
@@ -100,6 +105,7 @@ class SchedulingAlgorithm:
         self._cache = cache
         self._nominator = nominator
         self._percentage = percentage
+        self._nominates_by_status = nominates_by_status
         self._next_start = 0
         self._insistent = [plugin for plugin in self._filters if type(plugin).only_node is not Plugin.only_node]
         self._kinds: dict[Hashable, int] = {}
@@ -107,6 +113,9 @@ class SchedulingAlgorithm:
 
     def schedule(self, state: CycleState, info: PodInfo, *, post_filter: bool = True) -> Answer:
         """Find the best node for a pod; without one, let the plugins try to make room unless told otherwise."""
+        if self._forgets:
+            info.read()
+            self._cache.recount()
         nodes = self._cache.nodes()
         if not nodes:
             return Failed(NO_NODES, rejected=True)
@@ -144,7 +153,7 @@ class SchedulingAlgorithm:
             found = self._search(state, info, [nominated], diagnosis)
             if not isinstance(found, Status) and found:
                 return found
-        if names is None and len(nodes) >= self.remembers_from:
+        if names is None and len(nodes) >= self.remembers_from and not self._forgets:
             answer = self._look_at_only_node(state, info) or self._remember(state, info, nodes, diagnosis)
             if answer is not None:
                 return answer
@@ -320,10 +329,9 @@ class SchedulingAlgorithm:
         """Run the filters on a node, first as if the pods nominated to it were there already."""
         if filters is None:
             filters = [plugin for plugin in self._filters if plugin.name not in state.skipped]
-        others = [
-            other
-            for other in self._nominator.pods_for(node.name)
-            if other.priority >= info.priority and other.uid != info.uid
+        nominated = self._nominator.pods_for(node.name)
+        others = nominated and [
+            other for other in nominated if other.priority >= info.priority and other.uid != info.uid
         ]
         if others:
             tried_node, tried_state = node.clone(), state.clone()
@@ -395,7 +403,9 @@ class SchedulingAlgorithm:
 
         What is held for it lives and dies with the nominator's entry, which is newer than the pod that was heard of.
         """
-        return self._nominator.node_of(info.uid) if self._nominating else info.pod.status.nominated_node_name
+        if not self._nominating or self._nominates_by_status:
+            return info.pod.status.nominated_node_name
+        return self._nominator.node_of(info.uid)
 
     @property
     def knows_nominations(self) -> bool:

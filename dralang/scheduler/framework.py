@@ -6,7 +6,7 @@ Source: k8s.io/kube-scheduler framework (Code, Status, CycleState), with typed s
 from collections import Counter
 from collections.abc import Container, Hashable, Sequence
 from enum import IntEnum
-from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from dralang.api.pods import Pod
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind
@@ -39,13 +39,14 @@ class Status:
         personal: the reasons name the pod or what is its own, so they hold for no other pod.
     """
 
-    __slots__ = ("code", "personal", "plugin", "reasons")
+    __slots__ = ("_by", "code", "personal", "plugin", "reasons")
 
     def __init__(self, code: Code, *reasons: str, plugin: str = "", personal: bool = False) -> None:
         self.code = code
         self.reasons = reasons
         self.plugin = plugin
         self.personal = personal
+        self._by: Status | None = None
 
     def __repr__(self) -> str:
         return f"Status({self.code.name}, {self.message!r}, plugin={self.plugin!r})"
@@ -67,7 +68,13 @@ class Status:
 
     def by(self, plugin: str) -> "Status":
         """The same status as that of a plugin."""
-        return Status(self.code, *self.reasons, plugin=plugin, personal=self.personal)
+        if self.plugin == plugin:
+            return self
+        known = self._by
+        if known is None or known.plugin != plugin:
+            # Most are constants of one plugin.
+            known = self._by = Status(self.code, *self.reasons, plugin=plugin, personal=self.personal)
+        return known
 
 
 SUCCESS = Status(Code.SUCCESS)
@@ -126,7 +133,8 @@ class CycleState:
     def read(self, key: StateKey[State]) -> State | None:
         """A plugin's state, if it has any."""
         found: Any = self._data.get(key.name)
-        return cast("State | None", found)
+        answer: State | None = found
+        return answer
 
     def clone(self) -> "CycleState":
         """A copy on which the effect of other pods can be tried."""

@@ -21,16 +21,25 @@ class PodInfo:
         requests: what it takes of its node.
         scored_requests: the same as scoring sees it: (cpu, memory) with assumed defaults.
         ports: host ports as (address, protocol, port).
+        uid: its UID.
+        priority: its priority, 0 if it has none.
         has_affinity: whether it has terms about other pods.
         claims: namespace and name of the claims that its entries stand for, as far as they are known.
         kind: a number that pods share in which the filters see no difference but for claims and requests; the cycle
             sets it.
     """
 
-    __slots__ = ("claims", "has_affinity", "kind", "pod", "ports", "requests", "scored_requests")
+    __slots__ = ("claims", "has_affinity", "kind", "pod", "ports", "priority", "requests", "scored_requests", "uid")
 
     def __init__(self, pod: Pod) -> None:
         self.pod = pod
+        self.uid = pod.metadata.uid
+        self.read()
+
+    def read(self) -> None:
+        """Compute everything from the pod."""
+        pod = self.pod
+        self.priority = pod.spec.priority or 0
         self.kind: int | None = None
         self.claims = known_claims(pod)
         devices = device_amounts(pod)
@@ -46,16 +55,6 @@ class PodInfo:
             affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None
         )
 
-    @property
-    def uid(self) -> str:
-        """The UID of the pod."""
-        return self.pod.metadata.uid
-
-    @property
-    def priority(self) -> int:
-        """The priority of the pod, 0 if it has none."""
-        return self.pod.spec.priority or 0
-
     def updated(self, pod: Pod) -> "PodInfo":
         """The info for a newer version of the pod."""
         old = self.pod
@@ -68,7 +67,35 @@ class PodInfo:
                 self.claims = known_claims(pod)
             self.pod = pod
             return self
-        return PodInfo(pod)
+        return self._placed(pod) if _differs_in_place(old, pod) else PodInfo(pod)
+
+    def _placed(self, pod: Pod) -> "PodInfo":
+        """The info for the pod with a node: all that was computed stays."""
+        copy: PodInfo = object.__new__(PodInfo)
+        copy.pod = pod
+        copy.uid = self.uid
+        copy.priority = self.priority
+        copy.claims = known_claims(pod)
+        copy.requests = self.requests
+        copy.scored_requests = self.scored_requests
+        copy.ports = self.ports
+        copy.has_affinity = self.has_affinity
+        return copy
+
+
+def _differs_in_place(old: Pod, new: Pod) -> bool:
+    """Whether the spec of a pod differs in its node at most, as after a binding."""
+    before, after = old.spec, new.spec
+    return (
+        before.containers is after.containers
+        and before.init_containers is after.init_containers
+        and before.resources is after.resources
+        and before.overhead is after.overhead
+        and before.affinity is after.affinity
+        and before.priority == after.priority
+        and not old.status.node_allocatable_resource_claim_statuses
+        and not new.status.node_allocatable_resource_claim_statuses
+    )
 
 
 def known_claims(pod: Pod) -> frozenset[tuple[str, str]]:
@@ -148,6 +175,17 @@ class NodeInfo:
         self.scored_cpu += sign * cpu
         self.scored_memory += sign * memory
 
+    def recount(self) -> None:
+        """Compute everything from node and pods."""
+        self.requested = {}
+        self.scored_cpu = self.scored_memory = 0
+        if self.node is not None:
+            self.allocatable = {}
+            self.set_node(self.node)
+        for info in self.pods.values():
+            info.read()
+            self._count(info, 1)
+
     def clone(self) -> "NodeInfo":
         """A copy that can be changed without changing this one."""
         copy = NodeInfo()
@@ -181,6 +219,8 @@ class NodeCache:
         self.discouraging = 0
         """How many of the nodes have taints that only ask to stay away."""
         self._offering: dict[str, int] = {}
+        self.with_images = 0
+        """How many of the nodes say which images they have."""
 
     def node(self, name: str) -> NodeInfo | None:
         """A node that exists."""
@@ -218,6 +258,7 @@ class NodeCache:
         self.discouraging += _discourages(node) - _discourages(before)
         self._count_offers(node, 1)
         self._count_offers(before, -1)
+        self.with_images += _has_images(node) - _has_images(before)
         if info is None:
             self._infos[name] = NodeInfo(node)
             self._order = None
@@ -239,6 +280,7 @@ class NodeCache:
             return
         self.discouraging -= _discourages(info.node)
         self._count_offers(info.node, -1)
+        self.with_images -= _has_images(info.node)
         info.node = None
         self._order = None
         if not info.pods:
@@ -268,6 +310,18 @@ class NodeCache:
         if info.node is None and not info.pods:
             del self._infos[node]
 
+    def recount(self) -> None:
+        """Compute everything from the nodes and their pods."""
+        self._order = None
+        self._offering = {}
+        self.with_affinity = self.discouraging = self.with_images = 0
+        for info in self._infos.values():
+            info.recount()
+            self.discouraging += _discourages(info.node)
+            self.with_images += _has_images(info.node)
+            self._count_offers(info.node, 1)
+            self.with_affinity += sum(pod.has_affinity for pod in info.pods.values())
+
     def pod(self, uid: str) -> PodInfo | None:
         """A pod that counts on some node."""
         node = self._place.get(uid)
@@ -276,6 +330,10 @@ class NodeCache:
 
 def _discourages(node: Node | None) -> bool:
     return node is not None and any(taint.effect == "PreferNoSchedule" for taint in node.spec.taints)
+
+
+def _has_images(node: Node | None) -> bool:
+    return node is not None and bool(node.status.images)
 
 
 def _zone(node: Node) -> tuple[str, ...]:

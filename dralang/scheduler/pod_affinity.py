@@ -13,9 +13,6 @@ from dralang.scheduler.cluster_event import ClusterEvent, EventKind
 from dralang.scheduler.framework import MAX_NODE_SCORE, SKIP, SUCCESS, Code, CycleState, Plugin, StateKey, Status
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
 
-HARD_WEIGHT = 1
-"""`hardPodAffinityWeight`: what a required term of a running pod adds to the score."""
-
 Counts = dict[tuple[str, str], int]
 NamespaceLabels = Callable[[str], Mapping[str, str]]
 
@@ -94,7 +91,14 @@ def _preferred(pod: Pod) -> tuple[tuple[int, WeightedPodAffinityTerm], ...]:
 
 
 class InterPodAffinity(Plugin):
-    """Required terms filter, preferred terms score."""
+    """Required terms filter, preferred terms score.
+
+    Args:
+        cache: the nodes and their pods.
+        namespace_labels: the labels of a namespace.
+        hard_weight: what a required term of a running pod adds to the score.
+        ignores_others: whether the wishes of running pods do not count for a pod that has none itself.
+    """
 
     name = "InterPodAffinity"
     weight = 2
@@ -103,9 +107,18 @@ class InterPodAffinity(Plugin):
     has_add_pod = True
     has_score = True
 
-    def __init__(self, cache: NodeCache, namespace_labels: NamespaceLabels) -> None:
+    def __init__(
+        self,
+        cache: NodeCache,
+        namespace_labels: NamespaceLabels,
+        *,
+        hard_weight: int = 1,
+        ignores_others: bool = False,
+    ) -> None:
         self._cache = cache
         self._namespace_labels = namespace_labels
+        self._hard_weight = hard_weight
+        self._ignores_others = ignores_others
 
     def _matches(self, term: PodAffinityTerm, owner: Pod, other: Pod) -> bool:
         """Whether a term of one pod is about another."""
@@ -199,7 +212,7 @@ class InterPodAffinity(Plugin):
     def pre_score(self, state: CycleState, info: PodInfo, nodes: Sequence[NodeInfo]) -> Status:
         """Add up what the running pods make of the domains."""
         own = _preferred(info.pod)
-        if not own and not self._cache.with_affinity:
+        if not own and (self._ignores_others or not self._cache.with_affinity):
             return SKIP
         scores: Counts = {}
         for node in self._cache.nodes():
@@ -215,9 +228,9 @@ class InterPodAffinity(Plugin):
         for sign, weighted in own:
             if self._matches(weighted.pod_affinity_term, pod, other):
                 _add(scores, node, weighted.pod_affinity_term.topology_key, sign * weighted.weight)
-        for term in required_terms(other):
+        for term in required_terms(other) if self._hard_weight else ():
             if self._matches(term, other, pod):
-                _add(scores, node, term.topology_key, HARD_WEIGHT)
+                _add(scores, node, term.topology_key, self._hard_weight)
         for sign, weighted in _preferred(other):
             if self._matches(weighted.pod_affinity_term, other, pod):
                 _add(scores, node, weighted.pod_affinity_term.topology_key, sign * weighted.weight)

@@ -4,7 +4,7 @@ Source: kubernetes pkg/scheduler/backend/queue/scheduling_queue.go (pod group me
 pkg/scheduler/framework/plugins/gangscheduling.
 """
 
-from dralang.api.pods import Pod
+from dralang.api.pods import TERMINAL, Pod
 from dralang.api.workloads import PodGroup
 from dralang.cluster.clock import EventQueue
 from dralang.scheduler.framework import SUCCESS, Code, Plugin, Status
@@ -12,7 +12,6 @@ from dralang.scheduler.node_info import PodInfo
 from dralang.scheduler.queue import QueuedEntity, QueuedPod, SchedulingQueue
 
 GroupKey = tuple[str, str]
-TERMINAL = ("Succeeded", "Failed")
 
 
 def group_key(pod: Pod) -> GroupKey | None:

@@ -4,7 +4,7 @@ Source: kubernetes pkg/scheduler/framework/plugins/defaultpreemption/default_pre
 pkg/scheduler/framework/preemption (preemption.go, executor.go).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from dralang.api.disruption import PodDisruptionBudget
@@ -14,6 +14,7 @@ from dralang.cluster.clock import Phase
 from dralang.cluster.journal import JournalEntry
 from dralang.cluster.store import ObjectStore, with_condition
 from dralang.cluster.timestamps import parse_time
+from dralang.readings import UNUSABLE_NODE_DEFERS
 from dralang.scheduler.binding import Binder
 from dralang.scheduler.cycle import SchedulingAlgorithm
 from dralang.scheduler.framework import SUCCESS, Code, CycleState, NodeStatuses, Plugin, Status
@@ -42,6 +43,8 @@ class PreemptionHandle(Protocol):
     algorithm: SchedulingAlgorithm
     queue: SchedulingQueue
     binder: Binder
+    on_preempting: Callable[[Pod, str, tuple[Pod, ...]], None] | None
+    readings: frozenset[str]
 
 
 class Candidate(NamedTuple):
@@ -107,6 +110,8 @@ class DefaultPreemption(Plugin):
             count = len(self._scheduler.cache.nodes())
             return _answer(f"0/{count} nodes are available: {found.tried.summary(count)}."), ""
         best = choose(found.candidates)
+        if self._scheduler.on_preempting is not None:
+            self._scheduler.on_preempting(info.pod, best.node, tuple([victim.pod for victim in best.victims]))
         self._nominate(state, info, best, found.candidates)
         self._evict(info, best)
         text = f"found a potential placement for pod on node {best.node}, preempting {len(best.victims)} victims"
@@ -153,8 +158,11 @@ class DefaultPreemption(Plugin):
         if info.pod.spec.preemption_policy == "Never":
             return "not eligible due to preemptionPolicy=Never."
         nominated = self._scheduler.algorithm.nominated_node(info)
-        if not nominated or statuses.of(nominated).code is Code.UNRESOLVABLE:
+        if not nominated:
             return ""
+        if statuses.of(nominated).code is Code.UNRESOLVABLE:
+            defers = UNUSABLE_NODE_DEFERS in self._scheduler.readings
+            return self._scheduler.algorithm.obstacle_to_preemption(info, nominated) if defers else ""
         node = self._scheduler.cache.node(nominated)
         if node is not None:
             for other in node.pods.values():
@@ -171,7 +179,7 @@ class DefaultPreemption(Plugin):
         violating: list[Candidate] = []
         errors: list[str] = []
         for node in nodes:
-            result = self._dry_run(state.clone(), info, node.clone(), budgets)
+            result = self._dry_run(state, info, node, budgets)
             if isinstance(result, Candidate):
                 (violating if result.violations else clean).append(result)
                 if clean and len(clean) + len(violating) >= limit:
@@ -190,6 +198,7 @@ class DefaultPreemption(Plugin):
         possible = [other for other in node.pods.values() if other.priority < info.priority]
         if not possible:
             return Status(Code.UNRESOLVABLE, _NO_VICTIMS)
+        state, node = state.clone(), node.clone()
 
         def take(other: PodInfo) -> Status:
             node.remove_pod(other.uid)
@@ -238,6 +247,10 @@ class DefaultPreemption(Plugin):
         if not leaving:
             return
         self._preempting[info.uid] = None
+        for victim in leaving:
+            binding = self._scheduler.binder.waiting.get(victim.uid)
+            if binding is not None:
+                self._scheduler.binder.foretell(binding)
         events = self._scheduler.store.events
         events.schedule(Phase.BINDING, self._scheduler.name, self._execute, (info, candidate, leaving))
 

@@ -12,6 +12,7 @@ from dralang.cluster.clock import EventQueue, Phase, Timer
 from dralang.scheduler.cluster_event import WILDCARD, ClusterEvent, EventKind
 from dralang.scheduler.framework import Status
 from dralang.scheduler.node_info import PodInfo
+from dralang.scheduler.settings import SchedulerSettings
 
 SECOND = 1000
 UNSCHEDULABLE_TIMEOUT = 5 * 60 * SECOND
@@ -27,11 +28,19 @@ class QueueSettings(NamedTuple):
         initial_backoff: wait after the first failure, in milliseconds.
         max_backoff: longest wait; 0 turns backoff off.
         pop_from_backoff: an idle scheduler takes pods out of backoff early (SchedulerPopFromBackoffQ).
+        passes_over: pods that a change cannot help are known beforehand from their claims.
     """
 
     initial_backoff: int = SECOND
     max_backoff: int = 10 * SECOND
     pop_from_backoff: bool = True
+    passes_over: bool = True
+
+    @staticmethod
+    def of(settings: SchedulerSettings, *, pop_from_backoff: bool) -> "QueueSettings":
+        """What the settings of the scheduler say of its queue."""
+        passes_over = settings.memory != "none"
+        return QueueSettings(settings.initial_backoff, settings.max_backoff, pop_from_backoff, passes_over)
 
 
 class QueuedEntity:
@@ -205,6 +214,10 @@ class Pool:
         for each in (claim, *_ANY_CLAIM):
             found.update(self._by_claim.get(each, {}))
         return _in_order(found)
+
+    def everybody(self) -> list[QueuedEntity]:
+        """All pods that some plugin rejected."""
+        return self.rejected_by(self._by_plugin)
 
     def rejected_by(self, plugins: Iterable[str]) -> list[QueuedEntity]:
         """The pods that one of these plugins rejected."""
@@ -398,7 +411,9 @@ class SchedulingQueue:
         """A change happened: try again the pods that it may help."""
         self.changes += 1
         claim = _claim_of_users(event)
-        if claim is not None:
+        if not self._settings.passes_over:
+            pool = self._unschedulable.everybody()
+        elif claim is not None:
             pool = self._unschedulable.users(claim)
         else:
             pool = self._unschedulable.rejected_by(self._listeners(event.kind))

@@ -3,17 +3,20 @@
 Source: kubernetes pkg/scheduler/framework/plugins/noderesources (fit.go, least_allocated.go, balanced_allocation.go).
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 
+from dralang.scenario.scheduler_config import FitScoring
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind
-from dralang.scheduler.framework import MAX_NODE_SCORE, SKIP, SUCCESS, Code, CycleState, Plugin, Status
+from dralang.scheduler.framework import SKIP, SUCCESS, Code, CycleState, Plugin, Status
 from dralang.scheduler.node_info import NodeInfo, PodInfo
+from dralang.scheduler.resource_scoring import DeviceCounts, ResourceUsage, balance, strategy_of
 from dralang.scheduler.resources import CPU, MEMORY, STORAGE, Amounts
 
 Delegates = Callable[[str, NodeInfo | None], bool]
 """Whether devices serve a resource name on a node, so that counting it is not the node's business."""
 
 _ORDER = (CPU, MEMORY, STORAGE)
+_DEFAULT_SCORING = FitScoring()
 
 
 def shortages(requests: Amounts, node: NodeInfo, delegates: Delegates) -> list[tuple[str, bool]]:
@@ -37,7 +40,14 @@ def shortages(requests: Amounts, node: NodeInfo, delegates: Delegates) -> list[t
 
 
 class NodeResourcesFit(Plugin):
-    """The pod fits into what the pods of the node leave."""
+    """The pod fits into what the pods of the node leave.
+
+    Args:
+        delegates: whether devices serve a resource.
+        scoring: what makes a node better than another.
+        devices: counts devices for scoring; None if they do not count.
+        ignored: extended resources that are not counted, and groups of them (what stands before the slash).
+    """
 
     name = "NodeResourcesFit"
     wakes_on = frozenset(
@@ -48,9 +58,27 @@ class NodeResourcesFit(Plugin):
     has_score = True
     node_local_score = True
 
-    def __init__(self, delegates: Delegates, is_offered: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        delegates: Delegates,
+        is_offered: Callable[[str], bool],
+        scoring: FitScoring = _DEFAULT_SCORING,
+        devices: DeviceCounts | None = None,
+        ignored: tuple[Collection[str], Collection[str]] = ((), ()),
+    ) -> None:
         self._delegates = delegates
         self._is_offered = is_offered
+        self._usage = ResourceUsage(scoring.resources, devices, assumes_defaults=True)
+        self._strategy = strategy_of(scoring)
+        self._ignored, self._ignored_groups = ignored
+
+    def _uncounted(self, resource: str, node: NodeInfo | None) -> bool:
+        """Whether Filter leaves a resource alone, besides what every pod takes."""
+        return (
+            resource in self._ignored
+            or (bool(self._ignored_groups) and resource.partition("/")[0] in self._ignored_groups)
+            or self._delegates(resource, node)
+        )
 
     def pre_filter(
         self, state: CycleState, info: PodInfo, nodes: Sequence[NodeInfo]
@@ -59,7 +87,12 @@ class NodeResourcesFit(Plugin):
         return SUCCESS, None
 
     def sign(self, state: CycleState, info: PodInfo) -> Hashable | None:
-        """What the pod takes of its node; what devices serve on every node is nobody's concern here."""
+        """What the pod takes of its node; what devices serve on every node is nobody's concern here.
+
+        None if allocations anywhere count for its score.
+        """
+        if self._usage.counts_devices(info):
+            return None
         counted = [
             (name, wanted)
             for name, wanted in info.requests.items()
@@ -70,7 +103,7 @@ class NodeResourcesFit(Plugin):
     def filter(self, state: CycleState, info: PodInfo, node: NodeInfo) -> Status:
         """One more pod, and every resource that it requests."""
         too_many = len(node.pods) + 1 > node.allowed_pods
-        short = shortages(info.requests, node, self._delegates) if info.requests else []
+        short = shortages(info.requests, node, self._uncounted) if info.requests else []
         if not too_many and not short:
             return SUCCESS
         reasons = ["Too many pods"] if too_many else []
@@ -79,18 +112,8 @@ class NodeResourcesFit(Plugin):
         return Status(code, *reasons)
 
     def score(self, state: CycleState, info: PodInfo, node: NodeInfo) -> int:
-        """How much of cpu and memory would be left."""
-        cpu, memory = info.scored_requests
-        total = count = 0
-        for wanted, capacity in (
-            (node.scored_cpu + cpu, node.allocatable.get(CPU, 0)),
-            (node.scored_memory + memory, node.allocatable.get(MEMORY, 0)),
-        ):
-            if capacity:
-                count += 1
-                if wanted <= capacity:
-                    total += (capacity - wanted) * MAX_NODE_SCORE // capacity
-        return total // count if count else 0
+        """What the strategy makes of the resources that would be used."""
+        return self._strategy(self._usage.on(node, info))
 
     def helps(self, event: ClusterEvent, info: PodInfo) -> bool:
         """Room on a node: a pod less, a node more or larger, a resource that devices serve now."""
@@ -120,31 +143,19 @@ class NodeResourcesFit(Plugin):
 
 
 class BalancedAllocation(Plugin):
-    """Prefers nodes on which cpu and memory are used to the same degree."""
+    """Prefers nodes on which resources, cpu and memory by default, are used to the same degree."""
 
     name = "NodeResourcesBalancedAllocation"
     has_score = True
     node_local_score = True
 
+    def __init__(self, resources: Sequence[str] = (CPU, MEMORY), devices: DeviceCounts | None = None) -> None:
+        self._usage = ResourceUsage([(name, 1) for name in resources], devices, assumes_defaults=False)
+
     def pre_score(self, state: CycleState, info: PodInfo, nodes: Sequence[NodeInfo]) -> Status:
-        """Pods that request neither are left out."""
-        return SUCCESS if info.requests.get(CPU) or info.requests.get(MEMORY) else SKIP
+        """Pods that request none of the resources are left out."""
+        return SUCCESS if self._usage.looks_at(info) else SKIP
 
     def score(self, state: CycleState, info: PodInfo, node: NodeInfo) -> int:
-        """How the balance changes: 75 if not at all, towards 100 if it gets better."""
-        before: list[float] = []
-        after: list[float] = []
-        for name in (CPU, MEMORY):
-            capacity = node.allocatable.get(name, 0)
-            if capacity:
-                used = node.requested.get(name, 0)
-                before.append(min(used / capacity, 1.0))
-                after.append(min((used + info.requests.get(name, 0)) / capacity, 1.0))
-        half = MAX_NODE_SCORE // 2
-        change = half + _balance(after) - _balance(before)
-        return half + (change // 2 if change >= 0 else -(-change // 2))
-
-
-def _balance(fractions: list[float]) -> int:
-    deviation = abs((fractions[0] - fractions[1]) / 2) if len(fractions) == 2 else 0.0
-    return int((1 - deviation) * MAX_NODE_SCORE)
+        """How the balance changes."""
+        return balance(self._usage.on(node, info))

@@ -3,7 +3,7 @@
 Source: kubernetes pkg/scheduler/eventhandlers.go, schedule_one.go.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -12,37 +12,32 @@ from dralang.api.deviceclass import DeviceClass
 from dralang.api.devicetaintrule import DeviceTaintRule
 from dralang.api.namespaces import Namespace
 from dralang.api.nodes import Node
-from dralang.api.pods import Pod, PodCondition
+from dralang.api.pods import TERMINAL, Pod
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.api.resourceslice import ResourceSlice
 from dralang.api.workloads import PodGroup
 from dralang.cluster.clock import Phase
-from dralang.cluster.journal import JournalEntry
-from dralang.cluster.store import ObjectStore, WatchEvent, with_condition
+from dralang.cluster.store import ObjectStore, WatchEvent
 from dralang.features import FeatureGates
+from dralang.readings import STATUS_NOMINATES
 from dralang.scheduler.binding import Binder, Binding
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind, node_aspects
 from dralang.scheduler.cycle import Failed, Found, NotFound, SchedulingAlgorithm
 from dralang.scheduler.dynamicresources.binding import ClaimBinder
 from dralang.scheduler.dynamicresources.inventories import Inventories
-from dralang.scheduler.dynamicresources.manager import DRAManager
+from dralang.scheduler.dynamicresources.manager import DRAManager, Listener
 from dralang.scheduler.dynamicresources.plugin import DynamicResources
 from dralang.scheduler.framework import SUCCESS, CycleState, NominationEnd, Plugin, Status
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
-from dralang.scheduler.node_plugins import NodeAffinity, NodeName, NodePorts, NodeUnschedulable, TaintToleration
 from dralang.scheduler.nominator import PodNominator
-from dralang.scheduler.pod_affinity import InterPodAffinity
 from dralang.scheduler.pod_group_cycle import PodGroupCycle
 from dralang.scheduler.pod_groups import GangScheduling, PodGroups, QueuedGroup, group_key
+from dralang.scheduler.pod_status import PodReports, is_assigned, is_queued
 from dralang.scheduler.preemption import DefaultPreemption
+from dralang.scheduler.profile import Parts, plugins_of
 from dralang.scheduler.queue import QueuedEntity, QueuedPod, QueueSettings, SchedulingQueue
-from dralang.scheduler.resource_plugins import BalancedAllocation, NodeResourcesFit
-from dralang.scheduler.scheduling_gates import SchedulingGates
 from dralang.scheduler.settings import DEFAULT_SETTINGS, SchedulerSettings
-from dralang.scheduler.topology_spread import PodTopologySpread
 from dralang.scheduler.verdicts import VerdictCache
-
-TERMINAL = ("Succeeded", "Failed")
 
 
 class Scheduler:
@@ -56,12 +51,23 @@ class Scheduler:
         features: FeatureGates,
         inventories: Inventories,
         settings: SchedulerSettings = DEFAULT_SETTINGS,
+        readings: frozenset[str] = frozenset(),
     ) -> None:
         self.store = store
         self.events = store.events
         self.features = features
         self.settings = settings
+        self.readings = readings
+        self._reports = PodReports(store, self.name)
         self._inventories = inventories
+        self.on_taken: Callable[[Pod, CycleState, str], None] | None = None
+        """Told of every pod that has got a node and its devices, before anything is written."""
+        self.on_preempting: Callable[[Pod, str, tuple[Pod, ...]], None] | None = None
+        """Told of every preemption that was chosen, before anything is done: preemptor, node, victims."""
+        self.on_asked: Listener = lambda attempt, node, outcome: None
+        """Told of every question to the allocator, with its answer."""
+        self.on_gated: Callable[[str], None] | None = None
+        """Called with the reason when a pod may not be tried yet, of which nothing is recorded."""
         self._reset()
         handlers = (
             (Pod, self._on_pod),
@@ -87,18 +93,33 @@ class Scheduler:
             recomputes_names=features.version not in ("1.34", "1.35", "1.36", "1.37"),
             changed=self._claim_changed,
             touched=self._nodes_touched,
+            asked=lambda *asked: self.on_asked(*asked),
+            forgets=settings.memory == "none",
         )
         self.dynamic_resources = DynamicResources(
             self.store,
             self.manager,
             features,
-            binding_timeout=settings.binding_timeout,
+            binding_timeout=settings.arguments.binding_timeout,
+            filter_timeout=settings.arguments.filter_timeout,
             freed=self._capacity_freed,
             is_offered=self.cache.is_offered,
+            readings=self.readings,
         )
         self._serves_extended = features.enabled("DRAExtendedResource")
         self.preemption = DefaultPreemption(self)
-        self.plugins = self._profile()
+        self.plugins = plugins_of(
+            settings,
+            features,
+            Parts(
+                self.cache,
+                self.manager,
+                self.dynamic_resources,
+                self.preemption,
+                self._delegates,
+                self._namespace_labels,
+            ),
+        )
         self._by_name = {plugin.name: plugin for plugin in self.plugins}
         self.algorithm = SchedulingAlgorithm(
             self.plugins,
@@ -106,12 +127,14 @@ class Scheduler:
             self.nominator,
             self.verdicts,
             percentage=settings.percentage_of_nodes_to_score,
+            nominates_by_status=STATUS_NOMINATES in self.readings,
+            memory=settings.memory,
         )
         self._gates = [plugin for plugin in self.plugins if type(plugin).pre_enqueue is not Plugin.pre_enqueue]
         self.queue = SchedulingQueue(
             self.events,
             self.name,
-            QueueSettings(settings.initial_backoff, settings.max_backoff, features.enabled("SchedulerPopFromBackoffQ")),
+            QueueSettings.of(settings, pop_from_backoff=features.enabled("SchedulerPopFromBackoffQ")),
             self._pre_enqueue,
             self._helps,
             self._wake,
@@ -130,44 +153,19 @@ class Scheduler:
             self.manager,
             group_claims=self.dynamic_resources.group_claims,
             sets_timestamp=waits,
+            settles_each=features.version in ("1.34", "1.35"),
+            names_special=features.version >= "1.38",
         )
         self.binder = Binder(
             self.store,
             self.name,
             claims,
-            timeout=settings.binding_timeout if waits else 0,
+            timeout=settings.arguments.binding_timeout if waits else 0,
             done=self._bound,
             failed=self._binding_failed,
         )
         self._group_cycle = PodGroupCycle(self)
         self._cycle_planned = False
-
-    def _profile(self) -> list[Plugin]:
-        """The plugins in the order of the default profile."""
-        plugins: list[Plugin] = [
-            SchedulingGates(),
-            NodeName(),
-            NodeUnschedulable(),
-            TaintToleration(self.cache),
-            NodeAffinity(),
-            NodePorts(),
-            NodeResourcesFit(self._delegates, self.cache.is_offered),
-            PodTopologySpread(),
-            InterPodAffinity(self.cache, self._namespace_labels),
-            self.dynamic_resources,
-            self.preemption,
-            BalancedAllocation(),
-        ]
-        settings = self.settings
-        for plugin in plugins:
-            plugin.weight = settings.weights.get(plugin.name, type(plugin).weight)
-            for point, name in settings.off_at:
-                if name == plugin.name:
-                    plugin.switch_off(point)
-        if settings.plugins is None:
-            return plugins
-        by_name = {plugin.name: plugin for plugin in plugins}
-        return [by_name[name] for name in settings.plugins if name in by_name]
 
     def _delegates(self, resource: str, node: NodeInfo | None) -> bool:
         """Whether devices serve a resource name instead of the node.
@@ -274,11 +272,11 @@ class Scheduler:
             old = None
         if self.groups.enabled:
             self._observe_member(old, new)
-        was = _is_assigned(old)
-        is_ = _is_assigned(new)
+        was = is_assigned(old)
+        is_ = is_assigned(new)
         if is_ or was:
             self._on_assigned(old if was else None, new if is_ else None)
-        if _is_queued(old, self.settings.name) or _is_queued(new, self.settings.name):
+        if is_queued(old, self.settings.name) or is_queued(new, self.settings.name):
             self._on_unassigned(old, new)
 
     def _observe_member(self, old: Pod | None, new: Pod | None) -> None:
@@ -312,7 +310,7 @@ class Scheduler:
 
     def _on_unassigned(self, old: Pod | None, new: Pod | None) -> None:
         ours = self.settings.name
-        if not _is_queued(new, ours):
+        if not is_queued(new, ours):
             assert old is not None
             self._leaves_queue(old, new)
             return
@@ -410,6 +408,8 @@ class Scheduler:
             for plugin in gates:
                 status = plugin.pre_enqueue(pod)
                 if not status.is_success:
+                    if self.on_gated is not None:
+                        self.on_gated(status.message)
                     return status.by(plugin.name)
         return SUCCESS
 
@@ -444,8 +444,26 @@ class Scheduler:
         queued = self.queue.pop()
         if queued is None:
             return
+        searching = self._search_time(queued)
+        if searching:
+            # Nobody else is tried meanwhile.
+            self._cycle_planned = True
+            self.events.schedule(Phase.SCHEDULING, self.name, self._try, queued, delay=searching)
+        else:
+            self._try(queued)
+
+    def _search_time(self, queued: QueuedEntity) -> int:
+        """How long the cycle looks for devices."""
+        members = queued.ordered() if isinstance(queued, QueuedGroup) else [queued]
+        infos = [each.info for each in members if isinstance(each, QueuedPod)]
+        return max([self.dynamic_resources.search_time(info) for info in infos], default=0)
+
+    def _try(self, queued: QueuedEntity) -> None:
+        self._cycle_planned = False
         if self.queue.has_work():
             self._wake()
+        if queued.place == "gone":
+            return
         if isinstance(queued, QueuedGroup):
             self._group_cycle.run(queued)
             return
@@ -490,6 +508,8 @@ class Scheduler:
                 if not status.is_success:
                     self.give_up(queued, state, node)
                     return f'running Reserve plugin "{plugin.name}": {status.message}'
+        if self.on_taken is not None:
+            self.on_taken(info.pod, state, node)
         return ""
 
     def _with_devices(self, info: PodInfo, state: CycleState, node: str) -> PodInfo:
@@ -510,10 +530,9 @@ class Scheduler:
         self.cache.remove_pod(queued.info.uid)
 
     def _bound(self, binding: Binding) -> None:
-        queued = binding.queued
-        meta = queued.pod.metadata
-        self._drop_from_queue(queued.pod)
-        self._record(meta.namespace, meta.name, "Scheduled", f"assigned to {binding.node}", binding.node)
+        pod = binding.queued.pod
+        self._drop_from_queue(pod)
+        self._reports.record(pod, "Scheduled", f"assigned to {binding.node}", binding.node)
 
     def _binding_failed(self, binding: Binding, message: str) -> None:
         queued = binding.queued
@@ -555,31 +574,4 @@ class Scheduler:
             self.nominator.add(queued.info, nominated)
         elif nominated is not None:
             self.nominator.delete(meta.uid)
-        self._record(meta.namespace, meta.name, "FailedScheduling", message)
-        condition = PodCondition(type="PodScheduled", status="False", reason=reason, message=message)
-        changes: dict[str, object] = {}
-        if condition not in current.status.conditions:
-            changes["conditions"] = with_condition(current.status.conditions, condition)
-        if nominated is not None and nominated != current.status.nominated_node_name:
-            changes["nominated_node_name"] = nominated
-        if changes:
-            self.store.patch_status(Pod, meta.namespace, meta.name, **changes)
-
-    def _record(self, namespace: str, name: str, reason: str, message: str, *related: str) -> None:
-        entry = JournalEntry(self.events.now, self.name, "Pod", namespace, name, reason, message, related)
-        self.store.journal.record(entry)
-
-
-def _is_assigned(pod: Pod | None) -> bool:
-    """Whether the pod takes room on a node."""
-    return pod is not None and bool(pod.spec.node_name) and pod.status.phase not in TERMINAL
-
-
-def _is_queued(pod: Pod | None, scheduler_name: str) -> bool:
-    """Whether the pod is for this scheduler to place."""
-    return (
-        pod is not None
-        and not pod.spec.node_name
-        and pod.status.phase not in TERMINAL
-        and pod.spec.scheduler_name == scheduler_name
-    )
+        self._reports.waits(current, reason, message, nominated)

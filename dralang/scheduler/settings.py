@@ -2,8 +2,11 @@
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
+from typing import Literal
 
 from msgspec import Struct
+
+from dralang.scenario.scheduler_config import PluginArguments
 
 
 class SchedulerSettings(Struct, frozen=True, kw_only=True):
@@ -14,20 +17,23 @@ class SchedulerSettings(Struct, frozen=True, kw_only=True):
         initial_backoff: `podInitialBackoffSeconds`.
         max_backoff: `podMaxBackoffSeconds`.
         percentage_of_nodes_to_score: 0 lets the size of the cluster decide.
-        binding_timeout: of DynamicResourcesArgs.
         plugins: those that are on, in the order in which they are asked; None for the default profile.
         off_at: extension points (`filter`, `score`, ...) at which a plugin is not asked: point and plugin.
         weights: of score plugins, where they differ from the default.
+        arguments: of the plugins.
+        memory: how much of what was found out before is used again: as pays off, as much as can be, or nothing. What
+            happens does not depend on it; fuzzes compare.
     """
 
     name: str = "default-scheduler"
     initial_backoff: int = 1_000
     max_backoff: int = 10_000
     percentage_of_nodes_to_score: int = 0
-    binding_timeout: int = 600_000
     plugins: tuple[str, ...] | None = None
     off_at: Collection[tuple[str, str]] = ()
     weights: Mapping[str, int] = MappingProxyType({})
+    arguments: PluginArguments = PluginArguments()
+    memory: Literal["usual", "eager", "none"] = "usual"
 
 
 DEFAULT_SETTINGS = SchedulerSettings()

@@ -1,11 +1,12 @@
 """Pod topology spread: how unevenly pods may lie over the domains of the nodes.
 
-Only what must hold (`DoNotSchedule`) is modelled; `ScheduleAnyway` and its scores are not.
+Constraints of the scheduler's own concern pods that a Service, ReplicaSet or StatefulSet selects; there are none here.
 
-Source: kubernetes pkg/scheduler/framework/plugins/podtopologyspread (filtering.go, common.go, plugin.go).
+Source: kubernetes pkg/scheduler/framework/plugins/podtopologyspread (filtering.go, scoring.go, common.go, plugin.go).
 """
 
 from collections.abc import Mapping, Sequence
+from math import floor, log
 from typing import NamedTuple
 
 from dralang.api.affinity import TopologySpreadConstraint
@@ -13,8 +14,8 @@ from dralang.api.nodes import Node
 from dralang.api.pods import Pod
 from dralang.api.selectors import is_empty, matches_labels
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind
-from dralang.scheduler.framework import SKIP, SUCCESS, Code, CycleState, Plugin, StateKey, Status
-from dralang.scheduler.node_info import NodeInfo, PodInfo
+from dralang.scheduler.framework import MAX_NODE_SCORE, SKIP, SUCCESS, Code, CycleState, Plugin, StateKey, Status
+from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
 from dralang.scheduler.node_plugins import first_untolerated, node_fits_affinity
 
 _TEXT = "node(s) didn't match pod topology spread constraints"
@@ -48,12 +49,49 @@ class Spreads:
         return Spreads(tuple(Spread(each.constraint, dict(each.counts)) for each in self.spreads))
 
 
+class Wish(NamedTuple):
+    """One constraint that should hold.
+
+    Attributes:
+        constraint: the constraint.
+        counts: the number of matching pods in each domain of the nodes that fit; empty where each node is its own.
+        weight: makes up for topologies with few domains.
+    """
+
+    constraint: TopologySpreadConstraint
+    counts: dict[str, int]
+    weight: float
+
+
+class Wishes:
+    """All constraints of a pod that should hold, while nodes are scored."""
+
+    __slots__ = ("wishes",)
+
+    def __init__(self, wishes: tuple[Wish, ...]) -> None:
+        self.wishes = wishes
+
+    def clone(self) -> "Wishes":
+        """The same object: nobody changes it."""
+        return self
+
+
 SPREADS = StateKey[Spreads]("PodTopologySpread")
+WISHES = StateKey[Wishes]("PodTopologySpread/score")
+_HOSTNAME = "kubernetes.io/hostname"
+_NOT_SCORED = -1
+"""The score of a node that lacks a domain, before normalisation."""
 
 
 def hard_constraints(pod: Pod) -> tuple[TopologySpreadConstraint, ...]:
     """The constraints that must hold."""
-    return tuple(each for each in pod.spec.topology_spread_constraints if each.when_unsatisfiable == "DoNotSchedule")
+    constraints = pod.spec.topology_spread_constraints
+    return constraints and tuple([each for each in constraints if each.when_unsatisfiable == "DoNotSchedule"])
+
+
+def soft_constraints(pod: Pod) -> tuple[TopologySpreadConstraint, ...]:
+    """The constraints that should hold."""
+    return tuple(each for each in pod.spec.topology_spread_constraints if each.when_unsatisfiable == "ScheduleAnyway")
 
 
 def _selects(constraint: TopologySpreadConstraint, owner: Pod, labels: Mapping[str, str]) -> bool:
@@ -81,13 +119,17 @@ def _has_domains(constraints: Sequence[TopologySpreadConstraint], labels: Mappin
 
 
 class PodTopologySpread(Plugin):
-    """No domain may have more than `maxSkew` matching pods above the emptiest one."""
+    """No domain may, or should, have more than `maxSkew` matching pods above the emptiest one."""
 
     name = "PodTopologySpread"
     weight = 2
     has_pre_filter = True
     has_filter = True
     has_add_pod = True
+    has_score = True
+
+    def __init__(self, cache: NodeCache) -> None:
+        self._cache = cache
 
     def pre_filter(
         self, state: CycleState, info: PodInfo, nodes: Sequence[NodeInfo]
@@ -144,6 +186,52 @@ class PodTopologySpread(Plugin):
             if spread.counts.get(domain, 0) + itself - spread.lowest() > constraint.max_skew:
                 return _UNEVEN
         return SUCCESS
+
+    # Scoring.
+
+    def pre_score(self, state: CycleState, info: PodInfo, nodes: Sequence[NodeInfo]) -> Status:
+        """Count the matching pods in the domains of the nodes that fit; only wishes make a difference."""
+        constraints = soft_constraints(info.pod)
+        if not constraints:
+            return SKIP
+        fitting = [node for node in nodes if _has_domains(constraints, node.api.metadata.labels)]
+        counts: list[dict[str, int]] = []
+        for constraint in constraints:
+            key = constraint.topology_key
+            counts.append({} if key == _HOSTNAME else {node.api.metadata.labels[key]: 0 for node in fitting})
+        for node in self._cache.nodes():
+            if _has_domains(constraints, node.api.metadata.labels):
+                for constraint, of in zip(constraints, counts, strict=True):
+                    domain = node.api.metadata.labels[constraint.topology_key]
+                    if domain in of and _is_eligible(constraint, info.pod, node.api):
+                        of[domain] += _count(constraint, info.pod, node)
+        sizes = [len(of) if of else len(fitting) for of in counts]
+        wishes = zip(constraints, counts, [log(size + 2) for size in sizes], strict=True)
+        state.write(WISHES, Wishes(tuple([Wish(*each) for each in wishes])))
+        return SUCCESS
+
+    def score(self, state: CycleState, info: PodInfo, node: NodeInfo) -> int:
+        """How crowded the domains of the node are: less is better."""
+        found = state.read(WISHES)
+        labels = node.api.metadata.labels
+        if found is None or not _has_domains([each.constraint for each in found.wishes], labels):
+            return _NOT_SCORED
+        total = 0.0
+        for constraint, counts, weight in found.wishes:
+            key = constraint.topology_key
+            number = _count(constraint, info.pod, node) if key == _HOSTNAME else counts[labels[key]]
+            total += number * weight + (constraint.max_skew - 1)
+        return floor(total + 0.5)
+
+    def normalize(self, scores: list[int]) -> list[int]:
+        """The least crowded nodes have the most, nodes without the domains nothing."""
+        known = [score for score in scores if score != _NOT_SCORED]
+        lowest, highest = min(known, default=0), max(known, default=0)
+        if not highest:
+            return [0 if score == _NOT_SCORED else MAX_NODE_SCORE for score in scores]
+        return [
+            0 if score == _NOT_SCORED else MAX_NODE_SCORE * (highest + lowest - score) // highest for score in scores
+        ]
 
     # Queueing.
 

@@ -192,7 +192,7 @@ def _names_a_thing(tokens: list[Token], index: int, taken: dict[str, Any]) -> bo
     if "SUBSET" in taken:
         # After `any`: a kind, unless a range begins.
         return following.type == "RANGE"
-    if text != "with" and text != "consuming" and following.type == "LBRACE" and "CONSUMING" not in taken:
+    if text != "consuming" and following.type == "LBRACE" and "CONSUMING" not in taken:
         return True
     if len(taken) == 2 and following.text in CONTINUATIONS:
         # `runs on node with gpu-0`: the node is called node.

@@ -9,7 +9,7 @@ from dralang.check.scheduler_plugins import DEFAULT_PLUGINS, IMPLEMENTED, MODELL
 from dralang.run.simulation import Environment, Simulation
 from dralang.run.workshop import Workshop
 from dralang.scenario.model import Settings
-from dralang.scenario.scheduler_config import SchedulerConfig
+from dralang.scenario.scheduler_config import FitScoring, PluginArguments, SchedulerConfig
 
 YAML = """\
 apiVersion: kubescheduler.config.k8s.io/v1
@@ -46,7 +46,7 @@ def test_an_empty_block_is_the_default_profile(tmp_path):
     found = config("scheduler {}\n", tmp_path)
     assert found.plugins == MODELLED
     assert (found.off_at, found.weights) == ((), ())
-    assert (found.initial_backoff, found.max_backoff, found.binding_timeout) == (1000, 10_000, 600_000)
+    assert (found.initial_backoff, found.max_backoff, found.arguments) == (1000, 10_000, PluginArguments())
     assert (found.name, found.percentage_of_nodes_to_score) == ("default-scheduler", 0)
 
 
@@ -121,6 +121,66 @@ def test_plugins(case, tmp_path):
     assert list(found.weights) == weights
 
 
+def fit(strategy):
+    return f"pluginConfig: [{{ name: NodeResourcesFit, args: {{ scoringStrategy: {strategy} }} }}]"
+
+
+def ratio(points):
+    return fit(f"{{ type: RequestedToCapacityRatio, requestedToCapacityRatio: {{ shape: [{points}] }} }}")
+
+
+ARGUMENTS = {
+    "timeouts": (
+        "{ name: DynamicResources, args: { filterTimeout: 0s, bindingTimeout: 1m } }",
+        PluginArguments(filter_timeout=0, binding_timeout=60_000),
+    ),
+    "a strategy, with the resources that are usual": (
+        "{ name: NodeResourcesFit, args: { scoringStrategy: { type: MostAllocated } } }",
+        PluginArguments(fit=FitScoring(type="MostAllocated")),
+    ),
+    "a strategy with a shape": (
+        (
+            "{ name: NodeResourcesFit, args: { scoringStrategy: { type: RequestedToCapacityRatio, "
+            "resources: [{ name: example.com/gpu, weight: 5 }, { name: cpu }], "
+            "requestedToCapacityRatio: { shape: [{ utilization: 0, score: 0 }, { utilization: 100, score: 10 }] } } } }"
+        ),
+        PluginArguments(
+            fit=FitScoring(
+                type="RequestedToCapacityRatio",
+                resources=(("example.com/gpu", 5), ("cpu", 1)),
+                shape=((0, 0), (100, 10)),
+            )
+        ),
+    ),
+    "what is not counted": (
+        "{ name: NodeResourcesFit, args: { ignoredResources: [a.b/c], ignoredResourceGroups: [d.e] } }",
+        PluginArguments(ignored_resources=frozenset({"a.b/c"}), ignored_resource_groups=frozenset({"d.e"})),
+    ),
+    "balance": (
+        "{ name: NodeResourcesBalancedAllocation, args: { resources: [{ name: cpu, weight: 1 }, { name: a.b/c }] } }",
+        PluginArguments(balanced_resources=("cpu", "a.b/c")),
+    ),
+    "affinity": (
+        "{ name: InterPodAffinity, args: { hardPodAffinityWeight: 7, ignorePreferredTermsOfExistingPods: true } }",
+        PluginArguments(hard_pod_affinity_weight=7, ignore_preferred_terms_of_existing_pods=True),
+    ),
+    "defaults written out": (
+        (
+            "{ name: NodeResourcesFit, args: { kind: NodeResourcesFitArgs, scoringStrategy: { type: LeastAllocated, "
+            "resources: [{ name: cpu, weight: 1 }, { name: memory, weight: 1 }] } } }, "
+            "{ name: PodTopologySpread, args: { defaultingType: System } }"
+        ),
+        PluginArguments(),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ARGUMENTS)
+def test_arguments(case, tmp_path):
+    text, want = ARGUMENTS[case]
+    assert config(f"scheduler {{ pluginConfig: [{text}] }}\n", tmp_path).arguments == want
+
+
 REFUSED = {
     "a field that does not exist": ("podInitialBackofSeconds: 2", "podInitialBackofSeconds", "no field"),
     "extenders": ("extenders: [{ urlPrefix: x }]", "extenders", "`extenders` are not modelled"),
@@ -131,9 +191,9 @@ REFUSED = {
     "a scheduler without a name": ("schedulerName: 7", "7", "is a text"),
     "an unknown plugin": ("plugins { filter { enabled: [{ name: Cosched }] } }", "Cosched", "is not modelled"),
     "a plugin that is not modelled": (
-        "plugins { score { enabled: [{ name: ImageLocality, weight: 3 }] } }",
-        "ImageLocality",
-        "plugin `ImageLocality` is not modelled",
+        "plugins { score { enabled: [{ name: VolumeBinding, weight: 3 }] } }",
+        "VolumeBinding",
+        "plugin `VolumeBinding` is not modelled",
     ),
     "a misspelt plugin that is to be off": (
         "plugins { multiPoint { disabled: [{ name: NodePort }] } }",
@@ -169,9 +229,74 @@ REFUSED = {
     ),
     "a weight that is none": ("plugins { score { enabled: [{ name: NodeAffinity, weight: -1 }] } }", "-1", "`weight`"),
     "an argument that is not modelled": (
-        "pluginConfig: [{ name: NodeResourcesFit, args: { scoringStrategy: { type: MostAllocated } } }]",
-        "scoringStrategy",
-        "argument `scoringStrategy` of plugin `NodeResourcesFit` is not modelled",
+        "pluginConfig: [{ name: DefaultPreemption, args: { minCandidateNodesPercentage: 20 } }]",
+        "minCandidateNodesPercentage",
+        "argument `minCandidateNodesPercentage` of plugin `DefaultPreemption` is not modelled",
+    ),
+    "an unknown strategy": (
+        "pluginConfig: [{ name: NodeResourcesFit, args: { scoringStrategy: { type: BestFit } } }]",
+        "BestFit",
+        "`type` of a scoring strategy is one of `LeastAllocated`, `MostAllocated`, `RequestedToCapacityRatio`",
+    ),
+    "a shape of another strategy": (
+        fit("{ type: MostAllocated, requestedToCapacityRatio: { shape: [] } }"),
+        "requestedToCapacityRatio",
+        "belongs to strategy `RequestedToCapacityRatio`",
+    ),
+    "no shape": (
+        fit("{ type: RequestedToCapacityRatio }"),
+        "{ type: RequestedToCapacityRatio }",
+        "needs a `shape`",
+    ),
+    "a shape that goes back": (
+        ratio("{ utilization: 5 }, { utilization: 5 }"),
+        "{ utilization: 5 }",
+        "in the order of their `utilization`",
+    ),
+    "a score beyond ten": (
+        ratio("{ utilization: 5, score: 11 }"),
+        "11",
+        "`score` is a whole number from 0 to 10",
+    ),
+    "a heavy resource": (
+        fit("{ type: LeastAllocated, resources: [{ name: cpu, weight: 101 }] }"),
+        "101",
+        "`weight` is a whole number from 0 to 100",
+    ),
+    "a resource twice": (
+        fit("{ type: LeastAllocated, resources: [{ name: cpu }, { name: cpu }] }"),
+        "cpu",
+        "resource `cpu` stands twice",
+    ),
+    "a resource without a name": (
+        fit("{ type: LeastAllocated, resources: [{ weight: 1 }] }"),
+        "{ weight: 1 }",
+        "a resource has a `name`",
+    ),
+    "a balance with weights": (
+        "pluginConfig: [{ name: NodeResourcesBalancedAllocation, args: { resources: [{ name: cpu, weight: 2 }] } }]",
+        "2",
+        "`weight` is a whole number from 0 to 1",
+    ),
+    "a group of resources with a slash": (
+        "pluginConfig: [{ name: NodeResourcesFit, args: { ignoredResourceGroups: [a/b] } }]",
+        "a/b",
+        "has no `/`",
+    ),
+    "a name that is none": (
+        "pluginConfig: [{ name: NodeResourcesFit, args: { ignoredResources: [7] } }]",
+        "7",
+        "`ignoredResources` is a list of names",
+    ),
+    "a weight of affinity beyond all": (
+        "pluginConfig: [{ name: InterPodAffinity, args: { hardPodAffinityWeight: 101 } }]",
+        "101",
+        "from 0 to 100",
+    ),
+    "half a yes": (
+        "pluginConfig: [{ name: InterPodAffinity, args: { ignorePreferredTermsOfExistingPods: maybe } }]",
+        "maybe",
+        "is true or false",
     ),
     "an unknown argument": (
         "pluginConfig: [{ name: DynamicResources, args: { bindTimeout: 5s } }]",

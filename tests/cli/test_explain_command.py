@@ -3,7 +3,9 @@
 import pytest
 from cli_project import Project
 
+from dralang.allocator.quirks import QUIRKS
 from dralang.diagnostics.codes import CODES
+from dralang.readings import READINGS
 
 
 def test_all_codes_are_listed(project: Project):
@@ -36,5 +38,24 @@ def test_several_codes(project: Project):
 def test_an_unknown_code_is_an_error_with_a_way_out(project: Project, word: str):
     ran = project.run("explain", word)
     assert (ran.code, ran.out) == (4, "")
-    assert ran.err.startswith(f"error: there is no code `{word}`\nhelp: ")
+    assert ran.err.startswith(f"error: there is no code or quirk `{word}`\nhelp: ")
     assert ("did you mean `DRA" in ran.err) == (word == "DRA0l01")
+
+
+def test_all_quirks_are_listed(project: Project):
+    listed = [line.split("  ")[0] for line in project.run("explain", "quirks").out.splitlines()]
+    assert listed == [*QUIRKS, *READINGS]
+
+
+@pytest.mark.parametrize("name", [*QUIRKS, *READINGS])
+def test_a_quirk_is_told(project: Project, name: str):
+    known = QUIRKS.get(name) or READINGS[name]
+    ran = project.run("explain", name)
+    assert (ran.code, ran.err) == (0, "")
+    assert known.effect in ran.out
+    assert known.off in ran.out
+    assert ("off by default, for Kubernetes 1.38" in ran.out) == (name in READINGS)
+
+
+def test_a_misspelt_quirk(project: Project):
+    assert "did you mean `unusable-node-defers`?" in project.run("explain", "unusable-node-defer").err

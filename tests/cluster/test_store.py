@@ -1,22 +1,25 @@
 import pytest
-from builders import claim, node, pod, priority
+from builders import claim, features, node, pod, priority
 from msgspec.structs import replace
 
 from dralang.api.allocation import AllocationResult, DeviceAllocationResult, DeviceRequestAllocationResult
+from dralang.api.device import DeviceTaint
 from dralang.api.devicetaintrule import DeviceTaintRule
 from dralang.api.meta import ObjectMeta
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod
 from dralang.api.resourceclaim import ResourceClaim, ResourceClaimConsumerReference
+from dralang.api.resourceslice import Device, ResourceSlice, ResourceSliceSpec
 from dralang.cluster.clock import EventQueue, Phase
 from dralang.cluster.errors import ApiError
 from dralang.cluster.journal import Journal
 from dralang.cluster.store import ObjectStore
+from dralang.features import FeatureGates
 
 
 @pytest.fixture
 def store():
-    return ObjectStore(EventQueue(), Journal())
+    return ObjectStore(EventQueue(), Journal(), features())
 
 
 def drain(store):
@@ -187,3 +190,41 @@ def test_injected_failures_refuse_exactly_the_next_requests(store):
     assert isinstance(store.create(claim("b")), ResourceClaim)
     assert isinstance(store.create(claim("a")), ApiError)
     assert isinstance(store.create(claim("a")), ResourceClaim)
+
+
+def tainted(name="s"):
+    device = Device(name="d", taints=(DeviceTaint(key="k", effect="NoSchedule", time_added="2000-01-01T00:00:00Z"),))
+    return ResourceSlice(metadata=ObjectMeta(name=name), spec=ResourceSliceSpec(driver="d", devices=(device,)))
+
+
+def without_device_taints():
+    on = features().on - {"DRADeviceTaints", "DRADeviceTaintRules"}
+    return ObjectStore(EventQueue(), Journal(), FeatureGates("1.37", frozenset(on)))
+
+
+def test_fields_of_features_that_are_off_are_forgotten_by_create_and_update():
+    off = without_device_taints()
+    assert off.create(tainted()).spec.devices[0].taints == ()
+    stored = off.get(ResourceSlice, "", "s")
+    assert off.update(replace(stored, spec=tainted().spec)) is stored
+
+
+def test_what_is_in_use_may_stay(store):
+    stored = store.create(tainted())
+    store.features = without_device_taints().features
+    other = replace(tainted().spec.devices[0], name="e")
+    changed = store.update(replace(stored, spec=replace(stored.spec, devices=(*stored.spec.devices, other))))
+    assert [len(device.taints) for device in changed.spec.devices] == [1, 1]
+
+
+def test_a_status_is_gated_too():
+    off = ObjectStore(EventQueue(), Journal(), features("1.35", NodeDeclaredFeatures=False))
+    stored = off.create(node("n"))
+    status = replace(stored.status, declared_features=("A",))
+    assert off.update_status(replace(stored, status=status)) is stored
+    held = off.create(claim("c"))
+    result = DeviceRequestAllocationResult(request="r", driver="d", pool="p", device="x", binding_conditions=("b",))
+    allocation = AllocationResult(devices=DeviceAllocationResult(results=(result,)))
+    written = off.patch_status(ResourceClaim, "default", "c", allocation=allocation)
+    assert written.status.allocation.devices.results == (replace(result, binding_conditions=()),)
+    assert held.status.allocation is None

@@ -3,7 +3,9 @@
 ``entry`` is the entry of the log of public bug reports (or the property of it) whose fault this is.
 """
 
+import random
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -12,10 +14,13 @@ from msgspec.structs import replace
 
 from dralang.allocator import attempt_state, constraints, prepared
 from dralang.allocator.state import AllocatedState, PoolAllocations
+from dralang.check.analysis import Analyzer
 from dralang.controllers import resourceclaim
 from dralang.controllers.garbage_collector import GarbageCollector
+from dralang.fuzz.example import play_example
 from dralang.run import player
 from dralang.run.invariants.watch import Watch
+from dralang.run.workshop import Workshop
 from dralang.scheduler.dynamicresources.manager import DRAManager
 from dralang.scheduler.node_info import NodeCache
 from dralang.scheduler.queue import SchedulingQueue
@@ -31,6 +36,25 @@ class Fault(NamedTuple):
     area: str
     apply: Callable[[Patch], None]
     quirk: str = ""
+
+
+class Dice:
+    """Chooses at random, from a seed."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def integer(self, low, high):
+        return self.random.randint(low, high)
+
+
+class Blind:
+    """Sees no invariant broken: for tests of what else finds faults."""
+
+    def __init__(self, *_, **__):
+        self.violations = []
+
+    begin = look_at_rest = look_back = look_after_restart = slowed_down = add = lambda *_: None
 
 
 class StrictWatch(Watch):
@@ -197,3 +221,19 @@ FAULTS = {
     "everybody-is-done": Fault("O15", "J claim life cycle", everybody_is_done),
     "sharers-not-counted": Fault("B37", "H reserve and in-flight state", sharers_not_counted),
 }
+
+
+def first_failure(fault, limit):
+    """The number of the first example that fails, and every way in which it does."""
+    quirks = f"quirks {{ {fault.quirk}: true }}\n" if fault.quirk else ""
+    text = f'kubernetes 1.37\n{quirks}fuzz "f" from std.random() {{ expect all pods are settled }}\n'
+    analysis = Analyzer().text(Path("f.dra"), "f.dra", text.encode())
+    scenario, workshop = analysis.scenarios[0], Workshop()
+    with pytest.MonkeyPatch.context() as patch:
+        fault.apply(patch)
+        for number in range(limit):
+            example = play_example(scenario, Dice(number), workshop)
+            if example.failure is not None:
+                failures = (example.failure, *example.played.failures)
+                return number + 1, [each.expected.partition(" (")[0] for each in failures]
+    return None, []

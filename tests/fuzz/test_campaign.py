@@ -1,15 +1,12 @@
 """Runs over fuzzes: the same seed finds the same, findings are written so that anybody can replay them."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
+import shlex
 
 import pytest
 from msgspec.structs import replace
 
 from dralang.check.analysis import Analysis, Analyzer
-from dralang.fuzz import campaign, example, explore
+from dralang.fuzz import example, explore, processes
 from dralang.fuzz.campaign import Campaign, Plan, Target
 from dralang.fuzz.explore import Explorer, seed_of
 from dralang.fuzz.memory import Memory
@@ -17,7 +14,6 @@ from dralang.fuzz.regression import is_formatted
 from dralang.run.workshop import Workshop
 from dralang.scheduler.queue import SchedulingQueue
 
-ROOT = Path(__file__).resolve().parents[2]
 SPEC = """\
 kubernetes 1.37
 
@@ -48,6 +44,14 @@ fuzz "two wait" tagged slow {
 """
 
 
+RARE = """\
+node n
+pod a
+fuzz "holds" { repeat any 1..3 as i { at any 0ms..90s create pod h-${i} like a { priority: any 0..100000 } } }
+fuzz "rare" { create pod p like a { priority: any 0..9999 }; expect `pods["p"].spec.priority % 149 != 13` }
+"""
+
+
 class Ears:
     def progressed(self, outcomes, current):
         pass
@@ -63,7 +67,10 @@ def targets(path):
 def found(path, **plan):
     run = Campaign(targets(path), Plan(**plan), Ears(), None)
     run.run()
-    return [(each.examples, each.last, each.choices, each.signature, each.reached) for each in run.outcomes]
+    return [
+        (each.examples, each.last, each.choices, each.signature, each.states.count, each.reached)
+        for each in run.outcomes
+    ]
 
 
 @pytest.fixture
@@ -71,36 +78,38 @@ def spec(project):
     return project.write("a.dra", SPEC)
 
 
-def test_the_number_of_workers_changes_nothing(spec):
-    alone = found(spec, seed=5, max_examples=55)
-    assert [choices is None for _, _, choices, _, _ in alone] == [True, False]
-    assert found(spec, seed=5, max_examples=55, workers=2) == alone
-    assert found(spec, seed=6, max_examples=55) != alone
+def test_the_number_of_workers_changes_nothing(project):
+    spec = project.write("a.dra", RARE)
+    alone = found(spec, seed=3, max_examples=120)
+    assert [choices is None for _, _, choices, *_ in alone] == [True, False]
+    assert alone[1][1] > 0, "the finding is not in the first chunk"
+    assert found(spec, seed=3, max_examples=120, workers=2) == alone
+    assert found(spec, seed=4, max_examples=120) != alone
 
 
 def test_a_lost_worker_loses_no_example(spec, monkeypatch):
     alone = found(spec, seed=5, max_examples=55)
     lost: list[int] = []
-    result = campaign._Pool.result
+    result = processes.Processes.result
 
-    def losing(pool, task, future):
-        if not lost:
+    def losing(engine, order, handle):
+        if len(lost) < 2:
             lost.append(1)
-            for child in campaign.active_children():
-                if child.pid not in pool.others:
+            for child in processes.active_children():
+                if child.pid not in engine.others:
                     child.kill()
                     child.join()
             while True:
                 try:
-                    future.result()
-                except campaign.BrokenProcessPool:
+                    handle.result()
+                except processes.BrokenProcessPool:
                     break
-                future = pool.submit(task)
-        return result(pool, task, future)
+                handle = engine.submit(order)
+        return result(engine, order, handle)
 
-    monkeypatch.setattr(campaign._Pool, "result", losing)
+    monkeypatch.setattr(processes.Processes, "result", losing)
     assert found(spec, seed=5, max_examples=55, workers=2) == alone
-    assert lost
+    assert len(lost) == 2
 
 
 def test_a_finding_is_a_plain_scenario_that_fails_until_the_cause_is_gone(project, spec):
@@ -126,12 +135,42 @@ def test_a_finding_is_a_plain_scenario_that_fails_until_the_cause_is_gone(projec
     assert healed.code == 0, healed.out
 
 
+@pytest.mark.parametrize(
+    ("expectation", "needed"),
+    [
+        ("expect big runs", "create big"),
+        ("expect `pods['big'].spec.nodeName == 'worker'`", "create big"),
+        ("expect no pod is pending", "create big"),
+    ],
+)
+def test_a_finding_keeps_what_it_is_about(project, expectation, needed):
+    spec = SPEC[: SPEC.index("pod small")].replace("request gpu: 1", "request gpu: 2")
+    project.write("a.dra", f'{spec}pod big {{ claim gpu from one }}\nfuzz "f" {{ create big; {expectation} }}\n')
+    assert project.run("fuzz", "a.dra", "--max-examples", "5").code == 1
+    [path] = (project.root / "specs" / "regressions").iterdir()
+    assert needed in path.read_text()
+
+
+def test_what_finds_it_again_is_told_whatever_ended_the_run(project):
+    project.write("a.dra", RARE)
+    ran = project.run("fuzz", "a.dra::rare", "--seed", "3", "--max-examples", "120")
+    assert "again: dralang fuzz a.dra::rare --seed 3\n" in ran.out
+    [written] = (project.root / "specs" / "regressions").iterdir()
+    text = written.read_text()
+    written.unlink()
+    (project.root / ".dralang_cache" / "fuzz.json").unlink()
+    assert project.run("fuzz", "a.dra::rare", "--seed", "3").code == 1
+    assert written.read_text() == text
+
+
 def test_dralang_test_plays_a_few_examples_and_tells_the_story(project, spec):
     ran = project.run("test", "a.dra", "-k", "holds", "-v")
     assert (ran.code, "PASSED" in ran.out) == (0, True)
     failed = project.run("test", "a.dra", "-k", "wait")
     assert failed.code == 1
-    assert "the shrunk story, seed 0" in failed.out
+    again = "dralang fuzz 'a.dra::two wait' --seed 0 --max-examples 20"
+    assert f"the shrunk story (`{again}` writes it" in " ".join(failed.out.split())
+    assert project.run(*shlex.split(again)[1:]).code == 1
     assert failed.out.splitlines()[:-1] == project.run("test", "a.dra", "-k", "wait").out.splitlines()[:-1]
 
 
@@ -198,54 +237,28 @@ def test_without_a_fuzz_there_is_nothing_to_do(project):
     assert "there is no `fuzz`" in ran.err
 
 
+def test_a_file_with_an_error_is_not_said_to_have_no_fuzz(project):
+    project.write("a.dra", 'node n\npod a\nfuzz "f" { create nobody }\n')
+    ran = project.run("fuzz")
+    assert ran.code == 4
+    assert "DRA0" in ran.err
+    assert "no `fuzz`" not in ran.err
+    project.write("fine.dra", 'node n\npod a\nfuzz "f" { maybe create a }\n')
+    ran = project.run("fuzz", "--max-examples", "5")
+    assert ran.code == 4, "what can be run is run, and the error is not forgotten"
+    assert "ok fine.dra::f: 2 examples" in ran.out
+
+
+@pytest.mark.parametrize("options", [["-k", "other"], ["-m", "slow"]])
+def test_fuzzes_that_are_not_chosen_are_there_all_the_same(project, options):
+    project.write("a.dra", 'node n\npod a\nfuzz "f" { maybe create a }\n')
+    ran = project.run("fuzz", *options)
+    assert ran.code == 5
+    assert ran.err == "note: no `fuzz` is chosen\n"
+
+
 def test_chunks_have_seeds_of_their_own(spec):
     scenario = targets(spec)[0].scenario
     seeds = {seed_of(base, scenario, chunk) for base in range(3) for chunk in range(3)}
     assert len(seeds) == 9
     assert explore.seed_of(1, scenario, 2) == seed_of(1, scenario, 2)
-
-
-PYTEST = """
-node n
-pod a
-scenario "tagged one" tagged quick, gpu-like { create a; expect a runs }
-scenario "wrong" { create a; expect a is pending }
-scenario "known" xfail "later" { create a; expect a is pending }
-scenario "unknown" xfail "later" { create a; expect a runs }
-fuzz "some" { maybe create a; expect all pods are settled }
-"""
-
-
-def test_pytest_collects_scenarios_and_fuzzes(project):
-    project.write("a.dra", PYTEST)
-    project.write("broken.dra", "pod {")
-
-    def run(*options):
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-p",
-            "dralang.pytest_plugin",
-            "-p",
-            "no:cacheprovider",
-            "-rA",
-            *options,
-        ]
-        # The plugin is loaded by its name alone: an installed dralang registers it too, and twice is once too often.
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-        return subprocess.run(command, capture_output=True, text=True, cwd=project.root, env=environment, check=False)
-
-    ran = run("a.dra", "--junitxml=junit.xml", "--strict-markers")
-    assert ran.returncode == 1
-    lines = {line.split(" - ")[0] for line in ran.stdout.splitlines()}
-    assert {"PASSED a.dra::tagged one", "PASSED a.dra::some", "FAILED a.dra::wrong", "XFAIL a.dra::known"} <= lines
-    assert "FAILED a.dra::unknown" in lines
-    assert "a is pending | a runs on n" in ran.stdout
-    assert 'name="tagged one"' in (project.root / "junit.xml").read_text()
-    chosen = run("a.dra", "-m", "quick", "-x")
-    assert chosen.returncode == 0, chosen.stdout
-    assert "1 passed, 4 deselected" in chosen.stdout
-    broken = run("broken.dra")
-    assert broken.returncode == 2
-    assert "DRA0110" in broken.stdout

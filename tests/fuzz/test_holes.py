@@ -198,8 +198,8 @@ def test_whole_stories_are_drawn_go_together_and_hold():
         assert example.failure is None, example.failure
         again = play_example(scenario, RecordedChooser(example.choices), workshop)
         assert story_of(again) == story_of(example)
-        reached |= example.reached
-    assert {"event Scheduled", "event FailedScheduling", "event Deleted"} <= reached
+        reached |= example.reached.events
+    assert {"Scheduled", "FailedScheduling", "Deleted"} <= reached
     simplest = story_of(play_example(scenario, RecordedChooser([]), workshop))
     assert "create pod p-1 { claim c from t-1 }" in simplest
 
@@ -210,4 +210,4 @@ def test_what_speaks_of_a_pod_may_come_before_it():
     )
     assert story_of(example) == ["at 2s delete p", "at 5s create pod p like a"]
     assert example.failure is None
-    assert "event Running" in example.reached
+    assert "Running" in example.reached.events

@@ -16,7 +16,7 @@ from dralang.api.allocation import (
 from dralang.api.pods import Pod
 from dralang.check.analysis import Analyzer
 from dralang.cluster.journal import JournalEntry
-from dralang.run.invariants.watch import INVARIANTS, Watch
+from dralang.run.invariants.watch import Watch
 from dralang.run.simulation import Simulation
 from dralang.run.workshop import Workshop
 from dralang.values.quantity import parse_quantity
@@ -275,16 +275,6 @@ BREAKS = {
     "who-waits-has-to": (waits_for_nothing,),
 }
 CASES = [(name, story) for name, stories in BREAKS.items() for story in stories]
-# Shown by tests of their own: below, in test_campaign.py, test_faults.py, and in the tests of KEP-5690.
-ELSEWHERE = {
-    "same-input-same-output",
-    "every-story-ends",
-    "generated-claims-go-with-their-pod",
-    "nominations-have-their-node",
-    "refusals-are-right",
-    "victims-claims-are-allocated",
-    "simulations-leave-no-trace",
-}
 
 
 @pytest.mark.parametrize(("name", "story"), CASES, ids=[story.__name__ for _, story in CASES])
@@ -292,10 +282,6 @@ def test_an_invariant_that_is_broken_is_reported(name, story):
     world = World()
     story(world)
     assert name in world.broken()
-
-
-def test_every_invariant_is_broken_somewhere():
-    assert {each.name for each in INVARIANTS} == {*BREAKS, *ELSEWHERE}
 
 
 def test_what_was_there_before_is_nobodys_doing():

@@ -1,8 +1,7 @@
-"""The real allocator as a child process, and the comparison with ours."""
+"""The real allocator, asked for cases, and the comparison with ours."""
 
 import json
 import shutil
-import subprocess
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -12,19 +11,15 @@ from dralang.allocator.profiles import AllocatorProfile
 from dralang.allocator.replay import replay_allocation
 from dralang.cel.environment import Environment, parse_minor
 from dralang.cel.expressions import CelExpressions
+from dralang.fuzz.real_allocator import RealAllocator, built
 
 Json = dict[str, Any]
 FOLDER = Path(__file__).parent
-SOURCES = ("main.go", "go.mod", "go.sum")
 
 
 def build(target: Path) -> Path:
     """Build the program in a folder; needs Go and, the first time, its modules."""
-    target.mkdir(parents=True, exist_ok=True)
-    for name in SOURCES:
-        shutil.copy(FOLDER / name, target / name)
-    subprocess.run(["go", "build", "-o", "oracle", "."], cwd=target, check=True)
-    return target / "oracle"
+    return built(target)
 
 
 def is_available() -> bool:
@@ -36,9 +31,7 @@ class Oracle:
     """The running program; use it in a ``with`` statement."""
 
     def __init__(self, program: Path) -> None:
-        self._process = subprocess.Popen(
-            [str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
-        )
+        self._real = RealAllocator(program)
 
     def __enter__(self) -> "Oracle":
         return self
@@ -46,23 +39,11 @@ class Oracle:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.close()
-        self._process.stdout.close()
-        self._process.wait()
+        self._real.close()
 
     def answer(self, case: Json) -> Json:
         """The answer to one case or measurement."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(case) + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"the oracle ended at case {case.get('id')}")
-        answer: Json = json.loads(line)
-        return answer
+        return self._real.answer(case)
 
 
 @cache

@@ -12,8 +12,8 @@ pytestmark = pytest.mark.skipif(not is_available(), reason="the real allocator i
 
 
 @pytest.fixture(scope="session")
-def oracle(tmp_path_factory):
-    with Oracle(build(tmp_path_factory.mktemp("oracle"))) as running:
+def oracle(real_allocator_folder):
+    with Oracle(build(real_allocator_folder)) as running:
         yield running
 
 

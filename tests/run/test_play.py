@@ -36,11 +36,6 @@ def played(body: str, header: str = "") -> Played:
 
 
 PASSING = {
-    "a status that no server would store is no fault of ours": (
-        "set claim shared status: { allocation: { devices: { results: [{ request: gpu, driver: gpu.example.com, "
-        "pool: worker-1, device: gpu-0 }] }, nodeSelector: { nodeSelectorTerms: [{ matchExpressions: "
-        "[{ key: a, operator: Near, values: [b] }] }] } } }\ncreate user-1\nexpect user-1 is pending"
-    ),
     "admin access with the label on the namespace": (
         'namespace ops { labels { resource.kubernetes.io/admin-access: "true" } }\n'
         "claim ops/spy { request gpu: all of gpu { adminAccess: true } }\n"
@@ -186,6 +181,15 @@ def test_passes(name):
 
 
 FAILING = {
+    "a status that no server would store": (
+        (
+            "set claim shared status: { allocation: { devices: { results: [{ request: gpu, driver: gpu.example.com, "
+            "pool: worker-1, device: gpu-0 }] }, nodeSelector: { nodeSelectorTerms: [{ matchExpressions: "
+            "[{ key: a, operator: Near, values: [b] }] }] } } }\ncreate user-1\nexpect user-1 is pending"
+        ),
+        1,
+        'operator: Invalid value: "Near": not a valid selector operator',
+    ),
     "wrong device": ("create a\nexpect a runs with gpu-1", 2, "a runs on worker-1 with gpu-0"),
     "one device too few": ("create big\nexpect big runs with gpu-0", 2, "big runs on worker-1 with gpu-0, gpu-1"),
     "not pending": ("create a\nexpect a is pending", 2, "a runs on worker-1 with gpu-0"),
@@ -297,3 +301,18 @@ def test_gates_of_a_scenario_win_over_those_of_the_file():
     analysis = Analyzer().text(Path("s.dra"), "s.dra", text.encode())
     workshop = Workshop()
     assert [play(scenario, workshop).verdict for scenario in analysis.scenarios] == ["passed", "passed"]
+
+
+RESTLESS = "pod forgetful { claim a is shared; claim b is shared }\ncreate forgetful"
+
+
+def test_a_cluster_that_never_comes_to_rest_fails_the_expectation_and_says_so():
+    found = played(f"{RESTLESS}\nexpect forgetful runs")
+    assert [each.actual.endswith("; the cluster never comes to rest") for each in found.failures] == [True]
+
+
+def test_a_clock_that_does_not_get_there_ends_the_scenario(monkeypatch):
+    monkeypatch.setattr("dralang.run.simulation.EVENT_LIMIT", 40)
+    found = played(f"{RESTLESS}\nat 1h expect forgetful runs\nexpect forgetful is gone")
+    assert [each.expected for each in found.failures] == ["the clock reaches 1h"]
+    assert found.failures[0].actual.startswith("too much happens before: it is ")

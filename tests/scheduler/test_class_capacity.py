@@ -44,7 +44,7 @@ def user(name="user"):
 
 def test_a_scheduler_without_the_gate_never_turns_a_slice_into_a_whole_device():
     simulation = cluster(node("n1"), SLICE, version="1.38")
-    # The server has the gate, and let the field in.
+    simulation.store.features = features("1.38", **{GATE: True})
     simulation.store.create(SHARED)
     simulation.create(user())
     assert simulation.settle()
@@ -61,7 +61,9 @@ def test_a_server_without_the_gate_drops_the_field():
 
 def test_a_server_without_the_gate_keeps_what_is_stored():
     simulation = cluster(node("n1"), SLICE, version="1.38")
+    simulation.store.features = features("1.38", **{GATE: True})
     simulation.store.create(SHARED)
+    simulation.store.features = features("1.38")
     stored = simulation.store.get(DeviceClass, "", "shared")
     simulation.update(replace(stored, metadata=replace(stored.metadata, labels={"team": "a"})))
     stored = simulation.store.get(DeviceClass, "", "shared")

@@ -138,7 +138,7 @@ def test_remove_and_put_back_in_any_order_is_where_it_began(order, back, first):
     assert data is not None
     assert data.effects is not None
     effects = data.effects
-    simulator = Simulator(scheduler.manager, group_claims=False)
+    simulator = Simulator(simulation.store, scheduler.manager, group_claims=False)
     before = scheduler.manager.state
 
     def at(name):

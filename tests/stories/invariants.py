@@ -122,10 +122,14 @@ def _devices(allocation: AllocationResult | None) -> list[DeviceKey]:
 
 
 def _in_flight(simulation: Simulation) -> Iterator[tuple[Binding, ResourceClaim, AllocationResult]]:
+    """What is promised: until it is written (up to 1.35), or until the pod has all that it needs."""
+    until_written = simulation.environment.features.version in ("1.34", "1.35")
     for binding in simulation.scheduler.binder.waiting.values():
         data = binding.data
         if data is not None:
             for index, allocation in sorted(data.reserved.items()):
+                if until_written and data.claims[index].status.allocation is not None:
+                    continue
                 yield binding, data.claims[index], allocation
 
 

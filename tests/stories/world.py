@@ -213,7 +213,8 @@ class _Maker:
                 devices = (*devices, Device(name="d0"), Device(name="d0"))
         pool = ResourcePool(name=name, generation=1, resource_slice_count=slices)
         counters = (CounterSet(name="parts", counters={"memory": Counter(value=parse_quantity("4"))}),)
-        skipping = ("NodePrepareResources",) if "skipping" in self.themes and draw.chance(50) else ()
+        skips = "skipping" in self.themes and draw.chance(50)
+        skipping = ("NodePrepareResources", "NodeUnprepareResources") if skips else ()
         spec = ResourceSliceSpec(driver=GPU, pool=pool, node_name=name, devices=devices, skip_node_operations=skipping)
         if not separate:
             whole = ResourceSliceSpec(

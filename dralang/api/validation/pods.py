@@ -87,8 +87,8 @@ def pod_spec(meta: ObjectMeta, spec: PodSpec, path: str, out: Errors) -> None:
         _pod_level(spec, spec.resources, claim_names, f"{path}.resources", out)
 
 
-def pod_status(item: Pod, out: Errors) -> None:
-    """The parts of a pod's status that are about claims."""
+def pod_status(item: Pod, version: str, out: Errors) -> None:
+    """The parts of a pod's status that are about claims, for a version of Kubernetes."""
     spec, status = item.spec, item.status
     names = {claim.name for claim in spec.resource_claims}
     seen: set[str] = set()
@@ -103,7 +103,7 @@ def pod_status(item: Pod, out: Errors) -> None:
             formats.subdomain(entry.resource_claim_name, f"{path}.resourceClaimName", out)
     if status.extended_resource_claim_status is not None:
         _extended(status.extended_resource_claim_status, spec, out)
-    _node_allocatable(status, spec, out)
+    _node_allocatable(status, spec, version, out)
 
 
 def _claims(claims: tuple[PodResourceClaim, ...], list_path: str, out: Errors) -> None:
@@ -302,9 +302,11 @@ def _extended(status: PodExtendedResourceClaimStatus, spec: PodSpec, out: Errors
         formats.subdomain(status.resource_claim_name, f"{path}.resourceClaimName", out)
 
 
-def _node_allocatable(status: PodStatus, spec: PodSpec, out: Errors) -> None:
+def _node_allocatable(status: PodStatus, spec: PodSpec, version: str, out: Errors) -> None:
     known = {claim.resource_claim_name for claim in spec.resource_claims}
     known |= {entry.resource_claim_name for entry in status.resource_claim_statuses}
+    if version >= "1.38" and status.extended_resource_claim_status is not None:
+        known.add(status.extended_resource_claim_status.resource_claim_name)
     for index, entry in enumerate(status.node_allocatable_resource_claim_statuses):
         path = f"status.nodeAllocatableResourceClaimStatuses[{index}]"
         if not entry.resource_claim_name:

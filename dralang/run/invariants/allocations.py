@@ -8,34 +8,20 @@ from typing import Final
 
 from dralang.allocator.node_selection import NodeSelectorError, selector_matches
 from dralang.allocator.taints import tolerates
-from dralang.api.allocation import AllocationResult, DeviceRequestAllocationResult
+from dralang.api.allocation import AllocationResult
 from dralang.api.device import DeviceSelector
+from dralang.api.deviceclass import DeviceClass
 from dralang.api.expressions import ExpressionError
 from dralang.api.nodes import Node
-from dralang.api.resourceclaim import DeviceConstraint, DeviceSubRequest, ExactDeviceRequest, ResourceClaim
-from dralang.api.resourceslice import DeviceAttribute
+from dralang.api.resourceclaim import DeviceConstraint, ResourceClaim
+from dralang.api.resourceslice import ResourceSlice
 from dralang.cluster.taint_rules import selects
-from dralang.run.invariants.world import Published, World
+from dralang.run.invariants.amounts import UnclearError
+from dralang.run.invariants.naive import Request, Situation, all_devices
+from dralang.run.invariants.world import BLOCKING, Published, World, device_name, request_of, value_of
 from dralang.values.quantity import ZERO
 
 MOST_RESULTS: Final = 32
-_BLOCKING: Final = ("NoSchedule", "NoExecute")
-Request = ExactDeviceRequest | DeviceSubRequest
-
-
-def _name(result: DeviceRequestAllocationResult) -> str:
-    return f"{result.driver}/{result.pool}/{result.device}"
-
-
-def _request(claim: ResourceClaim, name: str) -> Request | None:
-    """The request, or the alternative ``request/alternative``, that a result names."""
-    head, _, tail = name.partition("/")
-    for request in claim.spec.devices.requests:
-        if request.name == head:
-            if not tail:
-                return request.exactly
-            return next((each for each in request.first_available if each.name == tail), None)
-    return None
 
 
 # ---- shared devices, counters, capacity -----------------------------------------------------------------------------
@@ -51,13 +37,15 @@ def no_device_over_allocated(world: World, claim: ResourceClaim, allocation: All
         for uid, others in held.items():
             if uid == claim.metadata.uid:
                 if len(others) > 1 and any(each.share_id is None for each in others):
-                    yield f"{_name(result)} is in {claim.metadata.name} twice"
+                    yield f"{device_name(result)} is in {claim.metadata.name} twice"
                 continue
             shared = result.share_id is not None
             other_shared = all(each.share_id is not None for each in others)
             if (shared and other_shared) or (excused and shared != other_shared):
                 continue
-            yield f"{_name(result)} is given to {claim.metadata.name} while another claim ({uid}) holds it"
+            if world.has_claims_named_twice("second-mention-replaces-first"):
+                continue
+            yield f"{device_name(result)} is given to {claim.metadata.name} while another claim ({uid}) holds it"
 
 
 def no_capacity_below_zero(world: World, claim: ResourceClaim, allocation: AllocationResult) -> Iterator[str]:
@@ -65,7 +53,7 @@ def no_capacity_below_zero(world: World, claim: ResourceClaim, allocation: Alloc
     for result in allocation.devices.results:
         for capacity, amount in (result.consumed_capacity or {}).items():
             if amount < ZERO:
-                yield f"{claim.metadata.name} consumes {amount} {capacity} of {_name(result)}"
+                yield f"{claim.metadata.name} consumes {amount} {capacity} of {device_name(result)}"
             device = (result.driver, result.pool, result.device)
             found = world.published(device, world.since(claim))
             sizes = [each.device.capacity[capacity].value for each in found if capacity in each.device.capacity]
@@ -76,7 +64,7 @@ def no_capacity_below_zero(world: World, claim: ResourceClaim, allocation: Alloc
                 for each in others:
                     total += (each.consumed_capacity or {}).get(capacity, ZERO)
             if total > max(sizes):
-                yield f"{total} {capacity} of {_name(result)} are consumed, it has {max(sizes)}"
+                yield f"{total} {capacity} of {device_name(result)} are consumed, it has {max(sizes)}"
 
 
 def no_counter_below_zero(world: World, claim: ResourceClaim, allocation: AllocationResult) -> Iterator[str]:
@@ -115,14 +103,14 @@ def requests_answered(world: World, claim: ResourceClaim, allocation: Allocation
         yield f"{claim.metadata.name} has {len(results)} devices, more than {MOST_RESULTS}"
     named = dict.fromkeys(result.request for result in results)
     for name in named:
-        if _request(claim, name) is None:
+        if request_of(claim, name) is None:
             yield f"{claim.metadata.name} has devices for `{name}`, which it does not request"
     for request in claim.spec.devices.requests:
         answered = [name for name in named if name.partition("/")[0] == request.name]
         if len(answered) != 1:
             yield f"request {request.name} of {claim.metadata.name} is answered by {', '.join(answered) or 'nothing'}"
             continue
-        asked = _request(claim, answered[0])
+        asked = request_of(claim, answered[0])
         count = sum(result.request == answered[0] for result in results)
         if asked is not None and asked.allocation_mode != "All" and count != (asked.count or 1):
             yield f"request {answered[0]} of {claim.metadata.name} wants {asked.count or 1} devices and has {count}"
@@ -132,33 +120,89 @@ def devices_published(world: World, claim: ResourceClaim, allocation: Allocation
     """Only devices that some slice has published are allocated."""
     for result in allocation.devices.results:
         if not world.published((result.driver, result.pool, result.device), world.since(claim)):
-            yield f"{claim.metadata.name} has {_name(result)}, which no slice has"
+            yield f"{claim.metadata.name} has {device_name(result)}, which no slice has"
+
+
+def all_means_all(world: World, claim: ResourceClaim, allocation: AllocationResult) -> Iterator[str]:
+    """A request for all devices gets every one that it admits on its node, and at least one."""
+    since = world.since(claim)
+    answered = {result.request for result in allocation.devices.results}
+    for request in claim.spec.devices.requests:
+        names = [request.name, *(f"{request.name}/{each.name}" for each in request.first_available)]
+        asked = next((found for name in names if name in answered and (found := request_of(claim, name))), None)
+        if asked is None:
+            asked = request.exactly
+        if asked is None or asked.allocation_mode != "All":
+            continue
+        given = [
+            (result.driver, result.pool, result.device)
+            for result in allocation.devices.results
+            if result.request.partition("/")[0] == request.name
+        ]
+        if not given:
+            yield f"{claim.metadata.name} is allocated and request {request.name}, for all devices, has none"
+        elif world.is_quiet(since):
+            wanted = [found for node in world.store.objects(Node) for found in _all_on(world, allocation, node, asked)]
+            if wanted and not any(set(given) == set(each) for each in wanted):
+                missing = [sorted({"/".join(id_) for id_ in set(each) ^ set(given)}) for each in wanted]
+                yield f"request {request.name} of {claim.metadata.name} wants all devices; it differs in {missing[0]}"
+
+
+def _all_on(
+    world: World, allocation: AllocationResult, node: Node, request: Request
+) -> Iterator[list[tuple[str, str, str]]]:
+    """What mode All means on a node where the allocation can be used; nothing if that cannot be told."""
+    if not reaches(allocation, node):
+        return
+    classes = {each.metadata.name: each for each in world.store.objects(DeviceClass)}
+    try:
+        yield all_devices(world, Situation(node, world.store.objects(ResourceSlice), classes, {}), request)
+    except UnclearError:
+        return
+
+
+def pools_are_complete(world: World, claim: ResourceClaim, allocation: AllocationResult) -> Iterator[str]:
+    """Devices are given only from pools of which every slice of the newest generation was there."""
+    if "skipped bad pools" in world.profile.lacks:
+        return  # 1.34 takes what there is
+    for result in allocation.devices.results:
+        states = world.pool_states((result.driver, result.pool), world.since(claim))
+        several = any(len({each.spec.pool.generation for each in state}) > 1 for state in states)
+        if not states or (several and world.profile.has("old-generation-hides-newer")):
+            continue
+        if not any(_is_complete_with(state, result.device) for state in states):
+            yield f"{claim.metadata.name} has {device_name(result)} of a pool that was never complete"
+
+
+def _is_complete_with(state: Sequence[ResourceSlice], device: str) -> bool:
+    newest = max((each.spec.pool.generation for each in state), default=0)
+    slices = [each for each in state if each.spec.pool.generation == newest]
+    return any(each.name == device for slice_ in slices for each in slice_.spec.devices) and any(
+        each.spec.pool.resource_slice_count == len(slices) for each in slices
+    )
 
 
 def selectors_hold(world: World, claim: ResourceClaim, allocation: AllocationResult) -> Iterator[str]:
     """The selectors of class and request hold for every device that is allocated."""
     since = world.since(claim)
     for result in allocation.devices.results:
-        request = _request(claim, result.request)
+        request = request_of(claim, result.request)
         if request is None or request.derived_attributes:
             continue
         found = world.published((result.driver, result.pool, result.device), since)
         classes = world.classes_since(request.device_class_name, since)
         wanted = [each.spec.selectors for each in classes]
         if not classes:
-            yield f"{claim.metadata.name} has {_name(result)} by {request.device_class_name}, which is no class"
+            yield f"{claim.metadata.name} has {device_name(result)} by {request.device_class_name}, which is no class"
         elif found and not any(
             _selected(world, each, (*selectors, *request.selectors)) for each in found for selectors in wanted
         ):
-            yield f"{claim.metadata.name} has {_name(result)}, which its selectors do not select"
+            yield f"{claim.metadata.name} has {device_name(result)}, which its selectors do not select"
 
 
 def _selected(world: World, found: Published, selectors: Sequence[DeviceSelector]) -> bool:
-    prepared = world.expressions.prepare(found.slice.spec.driver, found.device)
     try:
-        return all(
-            world.expressions.selector(each.cel.expression)(prepared) for each in selectors if each.cel is not None
-        )
+        return all(world.selects(found, each.cel.expression) for each in selectors if each.cel is not None)
     except ExpressionError:
         return False
 
@@ -169,7 +213,7 @@ def taints_respected(world: World, claim: ResourceClaim, allocation: AllocationR
         return
     since = world.since(claim)
     for result in allocation.devices.results:
-        request = _request(claim, result.request)
+        request = request_of(claim, result.request)
         found = world.published((result.driver, result.pool, result.device), since)
         if request is None or not found:
             continue
@@ -185,7 +229,7 @@ def taints_respected(world: World, claim: ResourceClaim, allocation: AllocationR
                 left = [
                     taint
                     for taint in (*each.device.taints, *of_rules)
-                    if taint.effect in _BLOCKING and not any(tolerates(one, taint) for one in tolerations)
+                    if taint.effect in BLOCKING and not any(tolerates(one, taint) for one in tolerations)
                 ]
                 worst = f"{left[0].key}:{left[0].effect}" if left else ""
                 if not left:
@@ -193,7 +237,8 @@ def taints_respected(world: World, claim: ResourceClaim, allocation: AllocationR
             if not worst:
                 break
         if worst:
-            yield f"{claim.metadata.name} has {_name(result)}, which has the taint {worst} that it does not tolerate"
+            name = claim.metadata.name
+            yield f"{name} has {device_name(result)}, which has the taint {worst} that it does not tolerate"
 
 
 # ---- constraints ----------------------------------------------------------------------------------------------------
@@ -230,26 +275,15 @@ def _values(
         head = result.request.partition("/")[0]
         if constraint.requests and head not in constraint.requests and result.request not in constraint.requests:
             continue
-        request = _request(claim, result.request)
+        request = request_of(claim, result.request)
         found = world.published((result.driver, result.pool, result.device), since)
         if len(found) != 1 or request is None or request.derived_attributes:
             return None
-        attributes = found[0].device.attributes
-        domain, _, bare = name.rpartition("/")
-        value = attributes.get(name) or (attributes.get(bare) if domain == result.driver else None)
-        plain = None if value is None else _plain(value)
-        if value is not None and plain is None:
+        value = value_of(found[0], name)
+        if value == "unclear":
             return None
-        values.append(plain)
+        values.append(None if value == "missing" else value)
     return values
-
-
-def _plain(value: DeviceAttribute) -> tuple[str, object] | None:
-    """A scalar with its type; None for lists, and for versions, whose equality is a matter of its own."""
-    for kind, found in (("int", value.int_), ("bool", value.bool_), ("string", value.string)):
-        if found is not None:
-            return kind, found
-    return None
 
 
 # ---- nodes ----------------------------------------------------------------------------------------------------------

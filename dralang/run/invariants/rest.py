@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from dralang.allocator.state import AllocatedState
+from dralang.api.pods import Pod
 from dralang.api.workloads import PodGroup
 from dralang.cluster.podclaims import used_claim_names
 from dralang.run.invariants.world import World
 from dralang.run.simulation import Simulation
-from dralang.run.waiting import waiting
+from dralang.run.waiting import Waiting, waiting
 
 _ENDED = ("Succeeded", "Failed")
 
@@ -78,8 +79,17 @@ def running_pods_keep_their_claims(simulation: Simulation, world: World) -> Iter
 
 
 def unused_claims_are_free(simulation: Simulation, world: World) -> Iterator[str]:
-    """A claim that has been used and is reserved for nobody holds no device."""
+    """A claim that has been used, is reserved for nobody and that no pod waits for holds no device."""
+    # A binding that fails gives up the reservation and not the allocation, which the pod finds when it is tried again.
+    wanted = {
+        (pod.metadata.namespace, name)
+        for pod in simulation.pods()
+        if not pod.spec.node_name and pod.metadata.deletion_timestamp is None
+        for name in used_claim_names(pod)
+    }
     for claim in simulation.claims():
+        if (claim.metadata.namespace, claim.metadata.name) in wanted:
+            continue
         used = claim.metadata.uid in world.served
         if used and claim.status.allocation is not None and not claim.status.reserved_for:
             yield f"{claim.metadata.name} is allocated and reserved for nobody"
@@ -95,6 +105,18 @@ def generated_claims_go_with_their_pod(simulation: Simulation, world: World) -> 
                 yield f"{claim.metadata.name} was made for {owner.name}, which is gone"
 
 
+def why_waiting(simulation: Simulation, world: World, pod: Pod) -> Waiting | None:
+    """Why a pod waits; asked once for all who want to know it at one moment."""
+    moment = (simulation.now, simulation.events.executed, simulation.store.revision, len(simulation.trace))
+    if world.moment != moment:
+        world.moment = moment
+        world.waits.clear()
+    uid = pod.metadata.uid
+    if uid not in world.waits:
+        world.waits[uid] = waiting(simulation, pod.metadata.namespace, pod.metadata.name)
+    return world.waits[uid]
+
+
 def who_waits_has_to(simulation: Simulation, world: World) -> Iterator[str]:
     """Of the pods that only a change can help, none would be scheduled by one more attempt."""
     for pod in simulation.pods():
@@ -102,7 +124,7 @@ def who_waits_has_to(simulation: Simulation, world: World) -> Iterator[str]:
             continue
         if pod.metadata.deletion_timestamp is not None:
             continue
-        why = waiting(simulation, pod.metadata.namespace, pod.metadata.name)
+        why = why_waiting(simulation, world, pod)
         if why is None or why.place != "unschedulable" or why.gate[0] or why.before_nodes[1]:
             continue
         refusing = {each.node for each in why.refusals}

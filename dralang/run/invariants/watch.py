@@ -1,7 +1,8 @@
 """The watch over a simulation: which invariants are looked at with which write, and all of them by name."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
@@ -9,15 +10,34 @@ from dralang.api.allocation import AllocationResult
 from dralang.api.pods import Pod
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.cluster.podclaims import used_claim_names
-from dralang.run.invariants import allocations, feasible, nominations, rest
+from dralang.run.invariants import (
+    allocations,
+    amounts,
+    evictions,
+    feasible,
+    nominations,
+    preemptions,
+    rest,
+    results,
+    sharing,
+)
+from dralang.run.invariants.excuses import EXCUSES
+from dralang.run.invariants.feasible import Taken
+from dralang.run.invariants.preemptions import Chosen
 from dralang.run.invariants.world import Violation, World
 from dralang.run.simulation import Environment, Simulation
+from dralang.scheduler.framework import CycleState
 
 MOST: Final = 20
+A_WHILE: Final = 60_000
+"""Longer than any back-off, in milliseconds."""
+C = TypeVar("C", bound=Callable[..., object])
 OfAllocation = Callable[[World, ResourceClaim, AllocationResult], Iterator[str]]
 OfClaim = Callable[[World, ResourceClaim | None, ResourceClaim | None], Iterator[str]]
 OfPod = Callable[[World, Pod | None, Pod | None], Iterator[str]]
 AtRest = Callable[[Simulation, World], Iterator[str]]
+OfTaken = Callable[[Simulation, World, Taken], Iterator[str]]
+OfChosen = Callable[[Simulation, World, Chosen], Iterator[str]]
 
 
 # ---- of every write of a claim --------------------------------------------------------------------------------------
@@ -81,30 +101,39 @@ def victims_are_less_important(world: World, simulation: Simulation, first: int)
             yield f"{entry.name} (priority {victim}) was preempted by {entry.related[0]} (priority {max(by)})"
 
 
-OF_ALLOCATIONS: Final[tuple[tuple[OfAllocation, tuple[str, ...]], ...]] = (
-    (allocations.no_device_over_allocated, ("all-alternative-continues-as-first",)),
-    (
-        allocations.no_capacity_below_zero,
-        ("capacity-arithmetic-wraps", "negative-capacity-accepted", "capacity-rechecked-on-wrong-device"),
-    ),
-    (allocations.no_counter_below_zero, ("counters-forget-shares", "counters-shared-by-pool-name")),
-    (allocations.requests_answered, ("all-alternative-continues-as-first",)),
-    (allocations.devices_published, ()),
-    (
-        allocations.selectors_hold,
-        ("all-alternative-continues-as-first", "second-alternative-reuses-verdicts"),
-    ),
-    (allocations.taints_respected, ()),
-    (allocations.constraints_hold, ("list-intersection-not-restored",)),
+OF_ALLOCATIONS: Final[tuple[OfAllocation, ...]] = (
+    allocations.no_device_over_allocated,
+    allocations.no_capacity_below_zero,
+    allocations.no_counter_below_zero,
+    allocations.requests_answered,
+    allocations.devices_published,
+    allocations.selectors_hold,
+    allocations.taints_respected,
+    allocations.constraints_hold,
 )
-"""Each with the faults of Kubernetes (quirks) that break it: while one is modelled, the check is left out."""
+OF_DECISIONS: Final[tuple[OfAllocation, ...]] = (
+    allocations.all_means_all,
+    allocations.pools_are_complete,
+    amounts.amounts_are_exact,
+    results.results_say_everything,
+)
+"""Of allocations that the scheduler has made; what the author of a story writes may be as incomplete as he likes."""
 OF_CLAIMS: Final[tuple[OfClaim, ...]] = (reserved_means_allocated, allocations_do_not_move)
-OF_PODS: Final[tuple[OfPod, ...]] = (pods_stay_on_their_node, pods_have_their_claims)
+OF_PODS: Final[tuple[OfPod, ...]] = (pods_stay_on_their_node, pods_have_their_claims, evictions.evictions_have_a_reason)
+OF_TAKEN: Final[tuple[OfTaken, ...]] = (
+    feasible.first_choice_in_order,
+    feasible.better_alternatives_win,
+    preemptions.promises_are_kept,
+)
+"""Of what the scheduler takes for a pod, before it is written; in fuzzes only, but for the last one."""
+OF_CHOSEN: Final[tuple[OfChosen, ...]] = (preemptions.victims_are_needed, preemptions.one_preemption_at_a_time)
+"""Of what preemption has chosen, before anything is done."""
 WITH_PODS: Final[tuple[AtRest, ...]] = (
     nominations.nominations_have_their_node,
     nominations.victims_claims_are_allocated,
+    sharing.sharers_are_counted,
 )
-"""Of the scheduler's memory, looked at with every write of a pod when preemption frees devices."""
+"""Of the scheduler's memory, looked at with every write of a pod."""
 AT_REST: Final[tuple[AtRest, ...]] = (
     nominations.simulations_leave_no_trace,
     rest.memory_is_what_is_written,
@@ -113,6 +142,9 @@ AT_REST: Final[tuple[AtRest, ...]] = (
     rest.running_pods_keep_their_claims,
     rest.unused_claims_are_free,
     rest.generated_claims_go_with_their_pod,
+    sharing.nothing_is_left_in_flight,
+    sharing.nodes_count_devices_once,
+    evictions.tainted_devices_are_left,
 )
 THOROUGH: Final[tuple[AtRest, ...]] = (rest.who_waits_has_to, feasible.refusals_are_right)
 """Looked at in fuzzes only: they ask every node once more."""
@@ -136,17 +168,26 @@ def summary_of(check: Callable[..., object]) -> str:
 
 
 def _checks() -> list[Callable[..., object]]:
-    found: list[Callable[..., object]] = [check for check, _ in OF_ALLOCATIONS]
-    found += [*OF_CLAIMS, *OF_PODS, victims_are_less_important, *WITH_PODS, *AT_REST, *THOROUGH]
-    return found
+    of_writes: list[Callable[..., object]] = [*OF_ALLOCATIONS, *OF_DECISIONS, *OF_CLAIMS, *OF_PODS, *WITH_PODS]
+    return [*of_writes, victims_are_less_important, *OF_TAKEN, *OF_CHOSEN, *AT_REST, *THOROUGH]
 
 
 INVARIANTS: Final[tuple[Invariant, ...]] = (
     *(Invariant(name_of(check), summary_of(check)) for check in _checks()),
+    Invariant(
+        "restart-changes-nothing",
+        "A scheduler that starts again at rest places nobody anew: nobody had been missed.",
+    ),
     Invariant("same-input-same-output", "The same story takes the same course, entry by entry."),
     Invariant("every-story-ends", "What was told comes to rest: nothing is tried again and again for ever."),
 )
 SUMMARIES: Final = {each.name: each.summary for each in INVARIANTS}
+
+
+@lru_cache
+def _excused(quirks: frozenset[str]) -> frozenset[str]:
+    """The invariants that modelled faults of Kubernetes break, by name."""
+    return frozenset([name for name, faults in EXCUSES.items() if not quirks.isdisjoint(faults)])
 
 
 class Watch:
@@ -165,11 +206,21 @@ class Watch:
         self.violations: list[Violation] = []
         self.preemptions = 0
         self.judging = False
-        profile = environment.profile
-        self.of_allocations = [
-            check for check, quirks in OF_ALLOCATIONS if not any(profile.has(quirk) for quirk in quirks)
-        ]
+        quirks = environment.profile.quirks
+        self.excused = excused = _excused(quirks)
+
+        def kept(checks: tuple[C, ...]) -> tuple[C, ...]:
+            return checks if not excused else tuple([check for check in checks if name_of(check) not in excused])
+
+        self.of_allocations = kept(OF_ALLOCATIONS)
+        self.of_decisions = kept(OF_DECISIONS)
+        self.of_taken = kept(OF_TAKEN if thorough else OF_TAKEN[-1:])
+        self.of_chosen = kept(OF_CHOSEN)
+        self.at_rest = kept((*AT_REST, *THOROUGH) if thorough else AT_REST)
         simulation.store.on_write = self._written
+        simulation.scheduler.on_taken = self._taken
+        if simulation.scheduler.dynamic_resources.preempts:
+            simulation.scheduler.on_preempting = self._preempting
 
     def begin(self) -> None:
         """The story begins: what was there before is nobody's doing."""
@@ -186,12 +237,37 @@ class Watch:
             if old is not None and allocation is not None and old.status.allocation is None:
                 for check in self.of_allocations:
                     self._take(check, check(self.world, new, allocation))
+                if self.simulation.scheduler.manager.pending(new.metadata.uid) is not None:
+                    for check in self.of_decisions:
+                        self._take(check, check(self.world, new, allocation))
         elif kind is Pod:
             for of_pod in OF_PODS:
                 self._take(of_pod, of_pod(self.world, old, new))
-            if self.simulation.scheduler.dynamic_resources.preempts:
-                for of_memory in WITH_PODS:
-                    self._take(of_memory, of_memory(self.simulation, self.world))
+            for of_memory in WITH_PODS:
+                self._take(of_memory, of_memory(self.simulation, self.world))
+
+    def _taken(self, pod: Pod, state: CycleState, node: str) -> None:
+        scheduler = self.simulation.scheduler
+        data, info = scheduler.dynamic_resources.data_of(state), scheduler.cache.node(node)
+        if data is None or info is None or data.shared or not data.reserved or not self.of_taken or state.group:
+            return
+        chosen = data.nodes[node]
+        claims = [
+            (
+                chosen.special if data.claims[index] is data.special_claim and chosen.special else data.claims[index],
+                made,
+            )
+            for index, made in sorted(data.reserved.items())
+        ]
+        taken = Taken(pod, info.api, tuple(claims))
+        for check in self.of_taken:
+            self._take(check, check(self.simulation, self.world, taken))
+
+    def _preempting(self, pod: Pod, node: str, victims: tuple[Pod, ...]) -> None:
+        info = self.simulation.scheduler.cache.node(node)
+        if info is not None:
+            for check in self.of_chosen:
+                self._take(check, check(self.simulation, self.world, Chosen(pod, info.api, victims)))
 
     def slowed_down(self) -> None:
         """A component hears of changes later from now on."""
@@ -202,11 +278,36 @@ class Watch:
         self.look_back()
         if not rest.is_undisturbed(self.simulation):
             return
-        for check in AT_REST:
+        for check in self.at_rest:
             self._take(check, check(self.simulation, self.world))
-        if self.thorough:
-            for check in THOROUGH:
-                self._take(check, check(self.simulation, self.world))
+
+    def look_at_unrest(self) -> None:
+        """The cluster never comes to rest."""
+        if not self.world.has_claims_named_twice("claim-named-twice-counts-twice"):
+            self.add("every-story-ends", "the cluster never comes to rest")
+
+    def look_after_restart(self) -> None:
+        """The story is over: let the scheduler start again, and look whether that changes anything."""
+        simulation = self.simulation
+        nominations_ = simulation.scheduler.manager.nominations
+        promised = nominations_.all() or nominations_.nodes() or simulation.scheduler.nominator.nodes()
+        if promised or self.violations or not rest.is_undisturbed(simulation):
+            return  # what preemption promised is forgotten, as Kubernetes forgets it
+        self.judging = False
+        # Who is tried again by itself, groups above all, is tried before the restart.
+        simulation.advance_to(simulation.now + A_WHILE)
+        if not simulation.settle():
+            return
+        before = {pod.metadata.uid: pod for pod in simulation.pods()}
+        simulation.restart("scheduler")
+        if not simulation.settle():
+            self.add("restart-changes-nothing", "the cluster never comes to rest after a restart")
+        after = {pod.metadata.uid: pod for pod in simulation.pods()}
+        for uid, pod in before.items():
+            was, name = pod.spec.node_name, pod.metadata.name
+            now = after[uid].spec.node_name if uid in after else "nowhere, it is gone"
+            if now != was:
+                self.add("restart-changes-nothing", f"{name} is on {was or 'no node'}, and after a restart on {now}")
 
     def look_back(self) -> None:
         """Look at what the record says since the last time."""

@@ -5,24 +5,32 @@ had heard of: an allocation is right if some version that was current since the 
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
 from dralang.api.allocation import AllocationResult, DeviceRequestAllocationResult
 from dralang.api.deviceclass import DeviceClass
 from dralang.api.devicetaintrule import DeviceTaintRule
-from dralang.api.expressions import DeviceExpressions
+from dralang.api.expressions import DeviceExpressions, ExpressionError
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod
-from dralang.api.resourceclaim import ResourceClaim
-from dralang.api.resourceslice import Device, ResourceSlice
+from dralang.api.resourceclaim import DeviceSubRequest, ExactDeviceRequest, ResourceClaim
+from dralang.api.resourceslice import Device, DeviceAttribute, ResourceSlice
 from dralang.cluster.clock import EventQueue
+from dralang.cluster.podclaims import used_claim_names
 from dralang.cluster.store import ObjectStore
 from dralang.run.simulation import Environment
+from dralang.run.waiting import Waiting
 
+BLOCKING: Final = ("NoSchedule", "NoExecute")
+"""The effects of taints that keep requests away."""
+MOST_SELECTED = 10_000
+"""Verdicts of selectors that are remembered."""
 DeviceId = tuple[str, str, str]
 PoolId = tuple[str, str]
+Value = tuple[str, object]
+"""A scalar attribute with its type."""
 
 
 class Violation(Struct, frozen=True):
@@ -48,6 +56,51 @@ class Published(Struct, frozen=True):
     device: Device
 
 
+class Waited(Struct, frozen=True):
+    """What a preemptor waits for.
+
+    Attributes:
+        memory: of the scheduler that chose; another one knows nothing of it.
+        node: where.
+        claims: what the victims held: UID of the claim and the allocation.
+    """
+
+    memory: object
+    node: str
+    claims: tuple[tuple[str, AllocationResult], ...]
+
+
+def device_name(result: DeviceRequestAllocationResult) -> str:
+    """A device as people call it."""
+    return f"{result.driver}/{result.pool}/{result.device}"
+
+
+def request_of(claim: ResourceClaim, name: str) -> ExactDeviceRequest | DeviceSubRequest | None:
+    """The request, or the alternative ``request/alternative``, that a result names."""
+    head, _, tail = name.partition("/")
+    for request in claim.spec.devices.requests:
+        if request.name == head:
+            if not tail:
+                return request.exactly
+            return next((each for each in request.first_available if each.name == tail), None)
+    return None
+
+
+def value_of(found: Published, name: str) -> Value | Literal["missing", "unclear"]:
+    """The value that constraints compare; lists, and versions with an equality of their own, are not judged."""
+    attributes = found.device.attributes
+    domain, _, bare = name.rpartition("/")
+    value = attributes.get(name) or (attributes.get(bare) if domain == found.slice.spec.driver else None)
+    return "missing" if value is None else _plain(value) or "unclear"
+
+
+def _plain(value: DeviceAttribute) -> Value | None:
+    for kind, found in (("int", value.int_), ("bool", value.bool_), ("string", value.string)):
+        if found is not None:
+            return kind, found
+    return None
+
+
 class World:
     """The bookkeeping of one simulation."""
 
@@ -65,6 +118,12 @@ class World:
         self.rules: list[tuple[int, tuple[DeviceTaintRule, ...]]] = [(0, ())]
         self.classes: dict[str, list[tuple[int, DeviceClass | None]]] = {}
         self.lag = 0
+        self.waited: dict[str, Waited] = {}
+        """What each preemptor (UID) waits for."""
+        self.moment: tuple[int, ...] = ()
+        self.waits: dict[str, Waiting | None] = {}
+        """Why pods (UIDs) wait at a moment, as far as somebody asked; see ``rest``."""
+        self._selected = environment.inventories.selected
 
     # ---- bookkeeping ------------------------------------------------------------------------------------------------
 
@@ -114,6 +173,13 @@ class World:
                 held = self.holders.setdefault((result.driver, result.pool, result.device), {})
                 held[uid] = (*held.get(uid, ()), result)
 
+    def has_claims_named_twice(self, quirk: str) -> bool:
+        """Whether a fault is modelled that befalls pods which name a claim twice, and there is one."""
+        if not self.profile.has(quirk):
+            return False
+        named = [list(used_claim_names(pod)) for pod in self.store.objects(Pod)]
+        return any(len(names) > len(set(names)) for names in named)
+
     # ---- looking back -----------------------------------------------------------------------------------------------
 
     def since(self, claim: ResourceClaim) -> int:
@@ -129,9 +195,46 @@ class World:
                     found += [Published(slice_, each) for each in slice_.spec.devices if each.name == device[2]]
         return found
 
+    def selects(self, found: Published, expression: str) -> bool:
+        """Whether a selector is true of a device; remembered.
+
+        Raises:
+            ExpressionError: it cannot be told.
+        """
+        key = (found.slice.spec.driver, id(found.device), expression)
+        known = self._selected.get(key)
+        if known is None:
+            prepared = self.expressions.prepare(found.slice.spec.driver, found.device)
+            verdict: bool | ExpressionError
+            try:
+                verdict = bool(self.expressions.selector(expression)(prepared))
+            except ExpressionError as error:
+                verdict = error
+            if len(self._selected) >= MOST_SELECTED:
+                self._selected.clear()
+            # The device is kept with it, so that no other one can take its place in memory.
+            known = self._selected[key] = (found.device, verdict)
+        if isinstance(known[1], ExpressionError):
+            raise known[1]
+        return known[1]
+
     def is_steady(self, pool: PoolId, since: int) -> bool:
         """Whether a pool has not changed since then."""
         return all(len(_current(versions, since)) == 1 for versions in self.slices.get(pool, {}).values())
+
+    def is_quiet(self, since: int) -> bool:
+        """Whether no slice and no class has changed since then."""
+        return all(self.is_steady(pool, since) for pool in self.slices) and all(
+            len(_current(versions, since)) == 1 for versions in self.classes.values()
+        )
+
+    def pool_states(self, pool: PoolId, since: int) -> list[list[ResourceSlice]]:
+        """All slices of a pool as they were together, at every moment since then."""
+        versions = self.slices.get(pool, {})
+        times = {since, *(time for each in versions.values() for time, _ in each if time > since)}
+        states = [[_at(each, time) for each in versions.values()] for time in sorted(times)]
+        # Writes of one instant may be heard of one by one, those of different slices in the order in which they came.
+        return [[each for each in state if each is not None] for state in states]
 
     def rules_since(self, since: int) -> list[tuple[DeviceTaintRule, ...]]:
         """The sets of taint rules that were current at some time since then."""
@@ -153,6 +256,14 @@ class World:
     def node(self, name: str) -> Node | None:
         """A node, or None."""
         return self.store.get(Node, "", name)
+
+
+def _at(versions: list[tuple[int, ResourceSlice | None]], time: int) -> ResourceSlice | None:
+    found: ResourceSlice | None = None
+    for when, each in versions:
+        if when <= time:
+            found = each
+    return found
 
 
 def _current(versions: Any, since: int) -> list[Any]:

@@ -4,6 +4,8 @@ Source: kubernetes pkg/scheduler/framework/plugins/dynamicresources/dynamicresou
 extendeddynamicresources.go (createExtendedResourceClaimInAPI).
 """
 
+from typing import NamedTuple
+
 from msgspec.structs import replace
 
 from dralang.api.pods import Pod, PodExtendedResourceClaimStatus
@@ -15,37 +17,84 @@ from dralang.cluster.podclaims import FINALIZER, consumer_of, is_reserved_for, p
 from dralang.cluster.store import ObjectStore
 from dralang.cluster.timestamps import format_time
 from dralang.scheduler.dynamicresources.binding_conditions import has_binding_conditions
+from dralang.scheduler.dynamicresources.claims import claim_entries
 from dralang.scheduler.dynamicresources.cycle_data import StateData
 from dralang.scheduler.dynamicresources.extended_resources import SPECIAL_NAME
 from dralang.scheduler.dynamicresources.manager import DRAManager
 from dralang.scheduler.node_info import PodInfo
 
 
-class ClaimBinder:
-    """Writes allocations and reservations; whatever the API refuses ends the binding as an error."""
+class Conflict(NamedTuple):
+    """Somebody else wrote a claim since the scheduling cycle: to be tried once more, on its newest version.
 
-    def __init__(self, store: ObjectStore, manager: DRAManager, *, group_claims: bool, sets_timestamp: bool) -> None:
+    The real scheduler waits 10 ms first, and its informers are faster than that. Here everything that is on its way at
+    this instant arrives before the next try.
+
+    Attributes:
+        claim: the one that was written.
+    """
+
+    claim: str
+
+
+class ClaimBinder:
+    """Writes allocations and reservations; whatever the API refuses ends the binding as an error.
+
+    Args:
+        store: the API server.
+        manager: told of what is written.
+        group_claims: whether claims can be reserved for a pod group.
+        sets_timestamp: whether an allocation says when it was written.
+        settles_each: whether an allocation is in flight only until it is written or refused (up to 1.35), not until
+            the pod has everything.
+        names_special: whether what devices take of a node is noted under the real name of the claim for extended
+            resources; the scheduler of 1.37 writes the name that the claim has in its memory.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        manager: DRAManager,
+        *,
+        group_claims: bool,
+        sets_timestamp: bool,
+        settles_each: bool,
+        names_special: bool,
+    ) -> None:
         self._store = store
         self._manager = manager
         self._group_claims = group_claims
         self._sets_timestamp = sets_timestamp
+        self._settles_each = settles_each
+        self._names_special = names_special
 
-    def bind_claims(self, data: StateData, info: PodInfo, node: str) -> str:
-        """Write everything for the pod; return what went wrong, empty if nothing did."""
+    def bind_claims(self, data: StateData, info: PodInfo, node: str) -> str | Conflict:
+        """Write everything for the pod that is not written yet; return what went wrong, empty if nothing did."""
         for index, claim in enumerate(data.claims):
             if is_reserved_for(info.pod, claim, group_claims=self._group_claims):
                 continue
             problem = self._bind_claim(data, index, info, node)
+            if self._settles_each and index in data.reserved and not isinstance(problem, Conflict):
+                self._manager.settle(data.claims[index].metadata.uid)
             if problem:
                 return problem
         footprint = data.nodes[node].footprint if node in data.nodes else ()
         if footprint:
             meta = info.pod.metadata
+            if self._names_special and data.special:
+                real = data.claims[-1].metadata.name
+                footprint = tuple(
+                    [
+                        replace(each, resource_claim_name=real) if each.resource_claim_name == SPECIAL_NAME else each
+                        for each in footprint
+                    ]
+                )
             written = self._store.patch_status(
                 Pod, meta.namespace, meta.name, node_allocatable_resource_claim_statuses=footprint
             )
             if isinstance(written, ApiError):
-                return written.message
+                pod = f"{meta.namespace}/{meta.name}"
+                return f"updating pod {pod} NodeAllocatableResourceClaimStatuses: {written.message}"
         return ""
 
     def settle(self, data: StateData) -> None:
@@ -58,7 +107,7 @@ class ClaimBinder:
         """Whether some device has conditions to wait for."""
         return any(has_binding_conditions(claim) for claim in data.claims)
 
-    def _bind_claim(self, data: StateData, index: int, info: PodInfo, node: str) -> str:
+    def _bind_claim(self, data: StateData, index: int, info: PodInfo, node: str) -> str | Conflict:
         claim = data.claims[index]
         allocation = data.reserved.get(index)
         if claim is data.special_claim:
@@ -74,7 +123,7 @@ class ClaimBinder:
                 if allocation is not None:
                     self._manager.reserve(claim, allocation, info.uid)
         written = self._write(claim, data, index, info)
-        if isinstance(written, str):
+        if not isinstance(written, ResourceClaim):
             return written
         is_special = claim is data.special_claim
         data.claims[index] = written
@@ -88,13 +137,18 @@ class ClaimBinder:
         patched = self._store.patch_status(Pod, meta.namespace, meta.name, extended_resource_claim_status=status)
         return f"update pod {meta.namespace}/{meta.name}: {patched.message}" if isinstance(patched, ApiError) else ""
 
-    def _write(self, claim: ResourceClaim, data: StateData, index: int, info: PodInfo) -> ResourceClaim | str:
+    def _write(
+        self, claim: ResourceClaim, data: StateData, index: int, info: PodInfo
+    ) -> ResourceClaim | str | Conflict:
         """Finalizer, then allocation and reservation, on the newest version of the claim."""
         meta = claim.metadata
         name = f"{meta.namespace}/{meta.name}"
         current = self._store.get(ResourceClaim, meta.namespace, meta.name)
         if current is None or current.metadata.uid != meta.uid:
             return f'could not find ResourceClaim "{name}"'
+        if current.metadata.resource_version != meta.resource_version and index not in data.refreshed:
+            data.refreshed.add(index)
+            return Conflict(name)
         if current.metadata.deletion_timestamp is not None:
             return f"claim {name} got deleted in the meantime"
         allocation = data.reserved.get(index)
@@ -110,10 +164,11 @@ class ClaimBinder:
             current = marked
         consumer = pod_reference(info.pod)
         if claim is not data.special_claim and self._group_claims:
-            consumer = consumer_of(info.pod, self._group_of(info.pod), info.pod.spec.resource_claims[index])
+            entry = claim_entries(info.pod, self._manager)[index]
+            consumer = consumer_of(info.pod, self._group_of(info.pod), entry)
         status = current.status
-        if consumer not in status.reserved_for:
-            status = replace(status, reserved_for=(*status.reserved_for, consumer))
+        # Without a look at who is there: the API refuses whoever is there already.
+        status = replace(status, reserved_for=(*status.reserved_for, consumer))
         wanted = allocation if allocation is not None else status.allocation
         if wanted is not None and self._sets_timestamp and wanted.allocation_timestamp is None:
             wanted = replace(wanted, allocation_timestamp=format_time(self._store.events.now))
@@ -148,3 +203,20 @@ class ClaimBinder:
         now = self._store.events.now
         entry = JournalEntry(now, "scheduler", "ResourceClaim", meta.namespace, meta.name, reason, text, (pod,))
         self._store.journal.record(entry)
+
+
+def drop_reservation(
+    store: ObjectStore, manager: DRAManager, claim: ResourceClaim, uid: str, *, deallocates: bool
+) -> None:
+    """Give back a reservation; after a preemption nobody else would free the claim."""
+    meta = claim.metadata
+    current = store.get(ResourceClaim, meta.namespace, meta.name)
+    if current is None or current.metadata.uid != meta.uid:
+        return
+    remaining = tuple(each for each in current.status.reserved_for if each.uid != uid)
+    changes: dict[str, object] = {"reserved_for": remaining}
+    if deallocates and not remaining:
+        changes |= {"allocation": None, "devices": ()}
+    written = store.patch_status(ResourceClaim, meta.namespace, meta.name, **changes)
+    if deallocates and not isinstance(written, ApiError):
+        manager.assume(written)  # a late informer would say for a while that it is reserved

@@ -4,7 +4,7 @@ Source: kubernetes pkg/scheduler/framework/plugins/dynamicresources/dynamicresou
 isSchedulableAfterClaimChange).
 """
 
-from dralang.api.pods import Pod
+from dralang.api.pods import Pod, PodResourceClaim
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.cluster.podclaims import claim_name, ownership_problem
 from dralang.scheduler.cluster_event import ClusterEvent
@@ -12,7 +12,10 @@ from dralang.scheduler.dynamicresources.manager import DRAManager
 
 
 def pod_claims(pod: Pod, manager: DRAManager, *, group_claims: bool) -> list[ResourceClaim] | str:
-    """The claims of `spec.resourceClaims` in order, or why they cannot be used."""
+    """The claims of `spec.resourceClaims` in order, or why they cannot be used.
+
+    A claim that is named twice is there twice: a fault that `claim-named-twice-counts-twice` stands for.
+    """
     result: list[ResourceClaim] = []
     namespace = pod.metadata.namespace
     for entry in pod.spec.resource_claims:
@@ -31,7 +34,18 @@ def pod_claims(pod: Pod, manager: DRAManager, *, group_claims: bool) -> list[Res
             if problem:
                 return problem
         result.append(claim)
-    return result
+    return result if manager.counts_twice else list({claim.metadata.uid: claim for claim in result}.values())
+
+
+def claim_entries(pod: Pod, manager: DRAManager) -> list[PodResourceClaim]:
+    """The entries of `spec.resourceClaims` that the claims of `pod_claims` are for, in the same order."""
+    entries = [entry for entry in pod.spec.resource_claims if claim_name(pod, entry).name]
+    if manager.counts_twice:
+        return entries
+    first: dict[str | None, PodResourceClaim] = {}
+    for entry in entries:
+        first.setdefault(claim_name(pod, entry).name, entry)
+    return list(first.values())
 
 
 def _can_use(pod: Pod, claim: ResourceClaim) -> bool:

@@ -89,6 +89,7 @@ class StateData:
         nodes: what the pod would get, by node.
         unavailable: the claims that some node refused although it could have been allocated there.
         reserved: the allocations chosen by Reserve, by index of the claim.
+        refreshed: the claims (by index) that are written on their newest version, after a conflict.
         shared: what another member of the pod's group was given in the same cycle, by index of the claim.
         effects: what other pods would change; None if they cannot (gate DRAPreemption off).
         preempted: the pod had to give up its place before it was bound.
@@ -103,6 +104,7 @@ class StateData:
         "inventory",
         "nodes",
         "preempted",
+        "refreshed",
         "reserved",
         "selectors",
         "shared",
@@ -123,6 +125,7 @@ class StateData:
         self.nodes: dict[str, NodeAllocation] = {}
         self.unavailable: set[int] = set()
         self.reserved: dict[int, AllocationResult] = {}
+        self.refreshed: set[int] = set()
         self.shared: dict[int, AllocationResult] = {}
         self.effects = effects
         self.preempted = False
@@ -131,11 +134,21 @@ class StateData:
         """A copy on which other pods can be tried; the same object where they would change nothing."""
         if self.effects is None:
             return self
-        copy = StateData()
-        for name in self.__slots__:
-            setattr(copy, name, getattr(self, name))
+        copy = StateData(self.effects.clone())
+        copy.claims = self.claims
+        copy.special = self.special
+        copy.selectors = self.selectors
+        copy.extended = self.extended
+        copy.inventory = self.inventory
+        copy.allocated = self.allocated
+        copy.attempts = self.attempts
+        copy.refreshed = self.refreshed
+        copy.specials = self.specials
         copy.nodes = dict(self.nodes)
-        copy.effects = self.effects.clone()
+        copy.unavailable = self.unavailable
+        copy.reserved = self.reserved
+        copy.shared = self.shared
+        copy.preempted = self.preempted
         return copy
 
     def change(self, manager: "StateReader", allocated: AllocatedState) -> None:

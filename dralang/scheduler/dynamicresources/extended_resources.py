@@ -8,11 +8,14 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from dralang.api.containers import Container
+from dralang.api.device import CapacityRequirements
 from dralang.api.deviceclass import DeviceClass
 from dralang.api.meta import ObjectMeta, OwnerReference
 from dralang.api.pods import ContainerExtendedResourceRequest, Pod
 from dralang.api.resourceclaim import DeviceRequest, ExactDeviceRequest, ResourceClaim
+from dralang.cluster.errors import ApiError
 from dralang.cluster.podclaims import EXTENDED_RESOURCE_ANNOTATION
+from dralang.cluster.store import ObjectStore
 from dralang.scheduler.dynamicresources.class_names import IMPLICIT_PREFIX, ClassNames
 from dralang.scheduler.node_info import PodInfo
 from dralang.scheduler.resources import is_sidecar
@@ -56,6 +59,20 @@ def special_claim(pod: Pod) -> ResourceClaim:
     )
 
 
+def delete_special_claim(store: ObjectStore, claim: ResourceClaim) -> ApiError | None:
+    """Delete the claim for extended resources, whatever holds it."""
+    meta = claim.metadata
+    current = store.get(ResourceClaim, meta.namespace, meta.name)
+    if current is None or current.metadata.uid != meta.uid:
+        return None
+    if current.metadata.finalizers:
+        written = store.update(replace(current, metadata=replace(current.metadata, finalizers=())))
+        if isinstance(written, ApiError):
+            return written
+    refused = store.delete(ResourceClaim, meta.namespace, meta.name, uid=meta.uid)
+    return None if refused is None or refused.reason == "NotFound" else refused
+
+
 def served_by_devices(
     wanted: Mapping[str, int], allocatable: Mapping[str, int], names: ClassNames
 ) -> dict[str, DeviceClass] | None:
@@ -70,13 +87,20 @@ def served_by_devices(
     return result
 
 
-def unserved_capacity(served: Mapping[str, DeviceClass]) -> str:
+def _capacity(name: str, class_: DeviceClass, *, implicit_plain: bool) -> CapacityRequirements | None:
+    """The amounts of a class, for its explicit name only if the KEP is read so."""
+    if implicit_plain and name.startswith(IMPLICIT_PREFIX):
+        return None
+    return class_.spec.extended_resource_capacity_requests
+
+
+def unserved_capacity(served: Mapping[str, DeviceClass], *, implicit_plain: bool = False) -> str:
     """Why a scheduler that has the capacity requests of classes switched off cannot serve these; empty if it can.
 
     Source: KEP-6406, Risks and Mitigations: never silently a request for a whole device.
     """
     for name in sorted(served):
-        if served[name].spec.extended_resource_capacity_requests is not None:
+        if _capacity(name, served[name], implicit_plain=implicit_plain) is not None:
             class_ = served[name].metadata.name
             return f"device class {class_} requests capacity, but the DRAExtendedResourceCapacity feature is disabled"
     return ""
@@ -85,7 +109,9 @@ def unserved_capacity(served: Mapping[str, DeviceClass]) -> str:
 Mappings = tuple[ContainerExtendedResourceRequest, ...]
 
 
-def requests_and_mappings(pod: Pod, served: Mapping[str, DeviceClass]) -> tuple[tuple[DeviceRequest, ...], Mappings]:
+def requests_and_mappings(
+    pod: Pod, served: Mapping[str, DeviceClass], *, implicit_plain: bool = False
+) -> tuple[tuple[DeviceRequest, ...], Mappings]:
     """The requests of the special claim, and which container uses which of them."""
     containers = (*pod.spec.init_containers, *pod.spec.containers)
     starting = [index for index, each in enumerate(pod.spec.init_containers) if not is_sidecar(each)]
@@ -94,6 +120,9 @@ def requests_and_mappings(pod: Pod, served: Mapping[str, DeviceClass]) -> tuple[
     mappings: list[ContainerExtendedResourceRequest] = []
     for resource in sorted(served):
         class_ = served[resource]
+        capacity = _capacity(resource, class_, implicit_plain=implicit_plain)
+        if capacity is not class_.spec.extended_resource_capacity_requests:
+            class_ = replace(class_, spec=replace(class_.spec, extended_resource_capacity_requests=capacity))
         own: list[DeviceRequest | None] = [None] * len(containers)
         for index in lasting:
             own[index], used = _container_request(index, containers[index], resource, class_, ())

@@ -15,6 +15,7 @@ from dralang.api.pods import Pod
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.cluster.journal import JournalEntry
 from dralang.cluster.store import ObjectStore
+from dralang.readings import FAILURE_KEEPS_GONE, HINT_WITHHOLDS_ALL, OWN_VICTIMS_DEFER
 from dralang.scheduler.cluster_event import ClusterEvent
 from dralang.scheduler.dynamicresources.cycle_data import StateData
 from dralang.scheduler.dynamicresources.manager import DRAManager
@@ -36,13 +37,22 @@ class CapacityHolder:
         manager: keeps the nominations.
         simulator: tries what other pods would change.
         freed: told that what was held for a pod is free, as if a claim had been deallocated.
+        readings: of the KEP, where there are two.
     """
 
-    def __init__(self, store: ObjectStore, manager: DRAManager, simulator: Simulator, freed: Freed) -> None:
+    def __init__(
+        self,
+        store: ObjectStore,
+        manager: DRAManager,
+        simulator: Simulator,
+        freed: Freed,
+        readings: frozenset[str] = frozenset(),
+    ) -> None:
         self._store = store
         self._manager = manager
         self._simulator = simulator
         self._freed = freed
+        self._readings = readings
 
     # NominationExtensions.
 
@@ -73,7 +83,7 @@ class CapacityHolder:
         nominations.track(info.uid, node.name, list(released))
         assert trial.inventory is not None
         assert trial.allocated is not None
-        outcome = Attempt(trial.inventory, trial.allocated, asked).on(node.api, self._manager.shares + 1)
+        outcome = self._manager.ask(Attempt(trial.inventory, trial.allocated, asked), node.api)
         if not isinstance(outcome, Allocated):
             self._record(info, node.name, "nothing: the simulation cannot be repeated", released)
             return
@@ -94,14 +104,9 @@ class CapacityHolder:
                 allocation = self._manager.allocation_of(uid)
                 if allocation is None or uid in released:
                     continue
-                going = {each.uid for each in claim.status.reserved_for if self._is_going(claim, each.name, each.uid)}
-                if self._simulator.is_releasable(victim, claim, allocation, gone | going):
+                if self._simulator.is_releasable(victim, claim, allocation, gone | self._simulator.going(claim)):
                     released[uid] = allocation
         return released
-
-    def _is_going(self, claim: ResourceClaim, name: str, uid: str) -> bool:
-        pod = self._store.get(Pod, claim.metadata.namespace, name)
-        return pod is None or pod.metadata.uid != uid or pod.metadata.deletion_timestamp is not None
 
     def _replace(self, info: PodInfo, node: str) -> None:
         """An earlier nomination ends before the new one begins."""
@@ -113,7 +118,9 @@ class CapacityHolder:
         """A nomination is over: nothing is held any more."""
         nominations = self._manager.nominations
         if cause == "failed":
-            nominations.forget_victims(info.uid, node)
+            nominations.forget_victims(
+                info.uid, node, self._leaving(node) if FAILURE_KEEPS_GONE in self._readings else ()
+            )
         removed = nominations.remove(info.uid, node)
         if removed is None or cause == "scheduled" or nominations.victims_on(node):
             # Before the victims' claims are free, their deallocation wakes whoever waits.
@@ -122,9 +129,22 @@ class CapacityHolder:
             held = replace(claim, status=replace(claim.status, allocation=result))
             self._freed(info, held, replace(claim, status=replace(claim.status, allocation=None)))
 
-    def obstacle_to_preemption(self, node: str) -> str:
-        """Why nobody who is nominated to the node may preempt again yet."""
-        return STILL_RECLAIMED if self._manager.nominations.victims_on(node) else ""
+    def _leaving(self, node: str) -> frozenset[str]:
+        """Of the claims that are waited for on a node, those that are really being given up by all of their users."""
+        waited = set(self._manager.nominations.victims_on(node))
+        return frozenset(
+            claim.metadata.uid
+            for claim in self._manager.claims()
+            if claim.metadata.uid in waited
+            and {each.uid for each in claim.status.reserved_for} <= self._simulator.going(claim)
+        )
+
+    def obstacle_to_preemption(self, info: PodInfo, node: str) -> str:
+        """Why a pod that is nominated to the node may not preempt again yet."""
+        nominations = self._manager.nominations
+        if OWN_VICTIMS_DEFER in self._readings:
+            return STILL_RECLAIMED if nominations.victims_of(info.uid, node) else ""
+        return STILL_RECLAIMED if nominations.victims_on(node) else ""
 
     # Trying pods.
 
@@ -165,6 +185,8 @@ class CapacityHolder:
             return True
         claim: ResourceClaim = event.new if event.new is not None else event.old
         nominations = self._manager.nominations
+        if HINT_WITHHOLDS_ALL in self._readings:
+            return not nominations.victims_on(held.node)
         return not (nominations.was_waited_for(claim.metadata.uid, held.node) and nominations.victims_on(held.node))
 
     def _record(self, info: PodInfo, node: str, devices: str, released: dict[str, AllocationResult]) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dralang.allocator.inventory import Inventory
 from dralang.allocator.profiles import AllocatorProfile
 from dralang.api.deviceclass import DeviceClass, DeviceClassSpec
-from dralang.api.expressions import DeviceExpressions
-from dralang.api.resourceslice import ResourceSlice, ResourceSliceSpec
+from dralang.api.expressions import DeviceExpressions, ExpressionError
+from dralang.api.resourceslice import Device, ResourceSlice, ResourceSliceSpec
 
 
 class Inventories:
@@ -21,6 +21,8 @@ class Inventories:
     def __init__(self, profile: AllocatorProfile, expressions: DeviceExpressions) -> None:
         self.profile = profile
         self.expressions = expressions
+        self.selected: dict[tuple[str, int, str], tuple[Device, bool | ExpressionError]] = {}
+        """Whether a selector is true of a device of a driver, for those who judge allocations; they keep the device."""
         self._made: dict[
             tuple[tuple[str, int], ...], tuple[Inventory, list[ResourceSliceSpec], list[DeviceClassSpec]]
         ] = {}

@@ -6,12 +6,15 @@ pkg/scheduler/util/assumecache.
 
 from collections.abc import Callable, Iterable
 
+from dralang.allocator.allocate import Attempt
 from dralang.allocator.inventory import Inventory
+from dralang.allocator.outcome import Outcome
 from dralang.allocator.prepared import PoolId
 from dralang.allocator.state import AllocatedState
 from dralang.api.allocation import AllocationResult
 from dralang.api.deviceclass import DeviceClass
 from dralang.api.devicetaintrule import DeviceTaintRule
+from dralang.api.nodes import Node
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.api.resourceslice import ResourceSlice
 from dralang.cluster.taint_rules import with_rules
@@ -23,6 +26,7 @@ from dralang.scheduler.dynamicresources.nominations import Nominations
 ClaimKey = tuple[str, str]
 NodesWatcher = Callable[[Iterable[str] | None], None]
 ClaimWatcher = Callable[[ResourceClaim | None, ResourceClaim | None], None]
+Listener = Callable[[Attempt, Node, Outcome], None]
 
 
 class DRAManager:
@@ -34,6 +38,8 @@ class DRAManager:
         recomputes_names: see `ClassNames`.
         changed: told of every change of a claim as the scheduler sees it, its own assumptions included.
         touched: told which nodes can use something else than before; None for all.
+        asked: told of every question to the allocator, with its answer.
+        forgets: everything is computed anew whenever it is asked for.
     """
 
     def __init__(
@@ -44,11 +50,17 @@ class DRAManager:
         recomputes_names: bool,
         changed: ClaimWatcher,
         touched: NodesWatcher,
+        asked: Listener = lambda attempt, node, outcome: None,
+        forgets: bool = False,
     ) -> None:
+        self._asked = asked
+        self._forgets = forgets
         self._changed = changed
         self._touched = touched
         self._inventories = inventories
         self._uses_rules = taint_rules
+        self.counts_twice = inventories.profile.has("claim-named-twice-counts-twice")
+        """Whether a claim that a pod names twice is two claims for it."""
         self.names = ClassNames(recomputes=recomputes_names)
         self._claims: dict[ClaimKey, ResourceClaim] = {}
         self._informed: dict[ClaimKey, ResourceClaim] = {}
@@ -66,6 +78,12 @@ class DRAManager:
         self.shares = 0
         """How many shares were numbered so far."""
 
+    def ask(self, attempt: Attempt, node: Node) -> Outcome:
+        """Ask the allocator for a node; shares go on to be numbered where they are."""
+        outcome = attempt.on(node, self.shares + 1)
+        self._asked(attempt, node, outcome)
+        return outcome
+
     # Claims.
 
     def claim(self, namespace: str, name: str) -> ResourceClaim | None:
@@ -78,6 +96,8 @@ class DRAManager:
 
     def extended_claim(self, pod: str) -> ResourceClaim | None:
         """The claim that was made for the extended resources of a pod (by UID)."""
+        if self._forgets:
+            return next((claim for claim in self._claims.values() if extended_owner(claim) == pod), None)
         keys = self._extended.get(pod)
         if not keys:
             return None
@@ -157,12 +177,16 @@ class DRAManager:
         return found[1] if found is not None else None
 
     def reserve(self, claim: ResourceClaim, allocation: AllocationResult, pod: str) -> None:
-        """From now on the devices count as taken for a pod (by UID), although nothing is written."""
+        """From now on the devices count as taken for a pod (by UID), although nothing is written.
+
+        What is in flight for a claim stays what it was first, for whoever else wants the claim.
+        """
         uid = claim.metadata.uid
         known = self._pending.get(uid)
         sharers = known[2] if known is not None else {}
         sharers[pod] = None
-        self._pending[uid] = (claim, allocation, sharers)
+        if known is None or self._inventories.profile.has("second-mention-replaces-first"):
+            self._pending[uid] = (claim, allocation, sharers)
         self._recount(uid, self._claims.get((claim.metadata.namespace, claim.metadata.name)))
 
     def settle(self, uid: str, pod: str | None = None) -> bool:
@@ -186,7 +210,13 @@ class DRAManager:
 
     def allocation_of(self, uid: str) -> AllocationResult | None:
         """What a claim (by UID) holds, written or in flight."""
-        return self._counted.get(uid)
+        return self._holding().get(uid, (None, None))[1] if self._forgets else self._counted.get(uid)
+
+    def held(self) -> dict[str, AllocationResult]:
+        """What each claim (by UID) holds, written or in flight."""
+        if self._forgets:
+            return {uid: allocation for uid, (_, allocation) in self._holding().items()}
+        return dict(self._counted)
 
     def sharers(self, uid: str) -> frozenset[str]:
         """The pods (UIDs) for which a claim's allocation is in flight."""
@@ -207,17 +237,30 @@ class DRAManager:
 
     def without(self, state: AllocatedState | None, allocation: AllocationResult) -> AllocatedState:
         """What would be taken without an allocation; this changes nothing."""
-        return (self._state if state is None else state).without_allocation(allocation)
+        return (self.state if state is None else state).without_allocation(allocation)
 
     def plus(self, state: AllocatedState | None, claim: ResourceClaim, allocation: AllocationResult) -> AllocatedState:
         """What would be taken with one more allocation; this changes nothing."""
         holder = f"{claim.metadata.namespace}/{claim.metadata.name}"
-        return (self._state if state is None else state).with_allocation(holder, allocation)
+        return (self.state if state is None else state).with_allocation(holder, allocation)
 
     @property
     def state(self) -> AllocatedState:
         """What is taken: written, assumed and in flight, each claim once."""
+        if self._forgets:
+            held = [
+                (f"{claim.metadata.namespace}/{claim.metadata.name}", has) for claim, has in self._holding().values()
+            ]
+            return AllocatedState.of(held, self._inventories.profile.features)
         return self._state
+
+    def _holding(self) -> dict[str, tuple[ResourceClaim, AllocationResult]]:
+        """All claims that hold something, by UID."""
+        held = {uid: (claim, allocation) for uid, (claim, allocation, _) in self._pending.items()}
+        for claim in self._claims.values():
+            if claim.status.allocation is not None:
+                held[claim.metadata.uid] = (claim, claim.status.allocation)
+        return held
 
     def _recount(self, uid: str, claim: ResourceClaim | None) -> None:
         wanted: AllocationResult | None = None
@@ -253,6 +296,9 @@ class DRAManager:
 
     def slices(self) -> list[ResourceSlice]:
         """The slices with all taints, in the order in which they came."""
+        if self._forgets:
+            rules = self._ordered_rules()
+            return [with_rules(slice_, rules) for slice_ in self._slices.values()]
         return [self._tainted[name] for name in self._slices]
 
     def inform_slice(self, old: ResourceSlice | None, new: ResourceSlice | None) -> None:
@@ -311,6 +357,10 @@ class DRAManager:
         if self._inventory is not None:
             self._inventory = self._inventory.with_class(new)
 
+    def classes(self) -> dict[str, DeviceClass]:
+        """All classes by name."""
+        return dict(self._classes)
+
     def has_class(self, name: str) -> bool:
         """Whether a class exists."""
         return name in self._classes
@@ -320,4 +370,6 @@ class DRAManager:
         """Slices and classes, prepared for the allocator."""
         if self._inventory is None:
             self._inventory = self._inventories.of(self.slices(), self._classes.values())
+        if self._forgets:
+            return self._inventory.anew(self.slices(), self._classes.values())
         return self._inventory

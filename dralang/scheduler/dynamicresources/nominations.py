@@ -5,6 +5,7 @@ Only in memory: a scheduler that restarts knows nothing of it.
 Source: KEP-5690, Claim nomination.
 """
 
+from collections.abc import Container
 from typing import NamedTuple
 
 from dralang.api.allocation import AllocationResult
@@ -68,6 +69,15 @@ class Nominations:
         """The victims' claims (UIDs) on a node that are not deallocated yet."""
         return list(self._victims.get(node, ()))
 
+    def victims_of(self, pod: str, node: str) -> list[str]:
+        """Those of them that this pod's preemption has released."""
+        return [uid for uid, pods in self._victims.get(node, {}).items() if pod in pods]
+
+    def is_open_to(self, user: str, priority: int, claim: str, node: str) -> bool:
+        """Whether all others who wait for the deallocation of a claim are less important than that pod."""
+        waiting = self._victims.get(node, {}).get(claim, {})
+        return all(self._by_pod[pod].priority < priority for pod in waiting if pod in self._by_pod and pod != user)
+
     def nodes(self) -> list[str]:
         """The nodes with victims' claims that are not deallocated yet."""
         return [node for node, claims in self._victims.items() if claims]
@@ -88,11 +98,12 @@ class Nominations:
             return None
         return self._by_pod.pop(pod)
 
-    def forget_victims(self, pod: str, node: str) -> None:
-        """The preemption failed: the claims that only this pod waits for need not become free."""
+    def forget_victims(self, pod: str, node: str, but: Container[str] = ()) -> None:
+        """The preemption failed: the claims that only this pod waits for need not become free, except some."""
         waiting = self._victims.get(node, {})
         for uid, pods in list(waiting.items()):
-            pods.pop(pod, None)
+            if uid not in but:
+                pods.pop(pod, None)
             if not pods:
                 del waiting[uid]
 

@@ -9,27 +9,32 @@ from msgspec.structs import replace
 
 from dralang.allocator.allocate import Attempt
 from dralang.allocator.node_selection import NodeSelectorError, only_name, selector_matches
-from dralang.allocator.outcome import Allocated, FatalError, GaveUp, NodeError, Outcome
+from dralang.allocator.outcome import Allocated
 from dralang.api.allocation import AllocationResult
 from dralang.api.pods import ContainerExtendedResourceRequest, Pod
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.cluster.clock import EventQueue
 from dralang.cluster.errors import ApiError
 from dralang.cluster.journal import JournalEntry
-from dralang.cluster.podclaims import claim_name, is_reserved_for
+from dralang.cluster.podclaims import is_reserved_for
 from dralang.cluster.store import ObjectStore
 from dralang.features import FeatureGates
+from dralang.readings import IMPLICIT_NAMES_PLAIN, TRACKED_CLAIMS_CLOSED, UNITS_SHARE
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind
+from dralang.scheduler.dynamicresources.binding import drop_reservation
 from dralang.scheduler.dynamicresources.binding_conditions import is_timed_out, readiness
-from dralang.scheduler.dynamicresources.claims import claim_change_helps, pod_claims
+from dralang.scheduler.dynamicresources.claims import claim_change_helps, claim_entries, pod_claims
 from dralang.scheduler.dynamicresources.cycle_data import STATE, Effects, NodeAllocation, StateData
-from dralang.scheduler.dynamicresources.extended_resources import special_claim
+from dralang.scheduler.dynamicresources.extended_resources import delete_special_claim, mapped_requests, special_claim
 from dralang.scheduler.dynamicresources.holding import CapacityHolder, Freed
 from dralang.scheduler.dynamicresources.manager import DRAManager
 from dralang.scheduler.dynamicresources.node_allocatable import Footprint, check, footprint, is_mapped, slices_for
+from dralang.scheduler.dynamicresources.scoring import has_alternatives, preference
+from dralang.scheduler.dynamicresources.search import CANNOT_ALLOCATE, DeviceSearch, refusal, timed_out
 from dralang.scheduler.dynamicresources.signing import sign_allocated, sign_open
 from dralang.scheduler.dynamicresources.simulate import Simulator
 from dralang.scheduler.dynamicresources.special_claims import SpecialClaims
+from dralang.scheduler.dynamicresources.units import Units, in_units
 from dralang.scheduler.framework import (
     SKIP,
     SUCCESS,
@@ -45,9 +50,9 @@ from dralang.scheduler.node_info import NodeInfo, PodInfo
 OPTIONAL_NODE_OPERATIONS = "DRAOptionalNodeOperations"
 _REJECTED_BY_NODE = Status(Code.UNRESOLVABLE, "resourceclaim not available on the node", personal=True)
 """Personal, because PostFilter wants to know which claims the node rejects."""
-_CANNOT_ALLOCATE = Status(Code.UNRESOLVABLE, "cannot allocate all claims")
 _CANNOT_ALLOCATE_NOW = Status(Code.UNSCHEDULABLE, "cannot allocate all claims")
 """With DRAPreemption: other pods on the node may be the reason."""
+_GIVEN_UP = Status(Code.UNRESOLVABLE, "resourceclaim is given up for a pod that is nominated to the node")
 
 
 class DynamicResources(Plugin):
@@ -78,8 +83,10 @@ class DynamicResources(Plugin):
         features: FeatureGates,
         *,
         binding_timeout: int,
+        filter_timeout: int,
         freed: Freed = lambda _info, _old, _new: None,
         is_offered: Callable[[str], bool] = lambda _name: True,
+        readings: frozenset[str] = frozenset(),
     ) -> None:
         self._store = store
         self._events: EventQueue = store.events
@@ -91,12 +98,20 @@ class DynamicResources(Plugin):
         self._extended = features.enabled("DRAExtendedResource")
         self.node_allocatable = features.enabled("DRANodeAllocatableResources")
         self.binding_timeout = binding_timeout
-        self.preempts = self.has_add_pod = self.has_nominations = features.enabled("DRAPreemption")
-        self._special = SpecialClaims(
-            manager, class_capacity=features.enabled("DRAExtendedResourceCapacity"), is_offered=is_offered
+        self._search = DeviceSearch(
+            store.events, filter_timeout if features.enabled("DRASchedulerFilterTimeout") else 0
         )
-        self._simulator = Simulator(manager, group_claims=self.group_claims)
-        self._holder = CapacityHolder(store, manager, self._simulator, freed)
+        self.preempts = self.has_add_pod = self.has_nominations = features.enabled("DRAPreemption")
+        self._closes_claims = self.preempts and TRACKED_CLAIMS_CLOSED in readings
+        self._units_share = UNITS_SHARE in readings
+        self._special = SpecialClaims(
+            manager,
+            class_capacity=features.enabled("DRAExtendedResourceCapacity"),
+            implicit_plain=IMPLICIT_NAMES_PLAIN in readings,
+            is_offered=is_offered,
+        )
+        self._simulator = Simulator(store, manager, group_claims=self.group_claims, readings=readings)
+        self._holder = CapacityHolder(store, manager, self._simulator, freed, readings)
 
     # Queueing.
 
@@ -201,13 +216,25 @@ class DynamicResources(Plugin):
                     return Status(Code.UNRESOLVABLE, f"request {label}: device class {class_name} does not exist")
         return None
 
+    def search_time(self, info: PodInfo) -> int:
+        """How long a cycle of the pod looks for devices: no time, unless a scenario says so."""
+        if not self._search.is_slow:
+            return 0
+        claims = pod_claims(info.pod, self.manager, group_claims=self.group_claims)
+        if isinstance(claims, str):
+            return 0
+        extended = self._extended and bool(mapped_requests(info, self.manager.names))
+        return self._search.duration if extended or any(map(is_open, claims)) else 0
+
     def sign(self, state: CycleState, info: PodInfo) -> Hashable | None:
         """What the claims ask for, if nothing else about them matters."""
         data = state.read(STATE)
         if data is None or not data.claims:
             return ()
+        if self._search.is_slow:
+            return None
         # What the filter finds out about alternatives is needed for the score.
-        if self.node_allocatable or _has_alternatives(data):
+        if self.node_allocatable or has_alternatives(data):
             return None
         parts: list[Hashable] = [data.special]
         for index, claim in enumerate(data.user_claims):
@@ -215,7 +242,8 @@ class DynamicResources(Plugin):
                 parts.append(sign_open(data, claim))
                 continue
             place = sign_allocated(data, index, claim, waits=self.waits_for_devices)
-            if place is None:
+            # If claims are closed, who waits for the deallocation counts too.
+            if place is None or self._closes_claims:
                 return None
             parts.append(place)
         if data.special:
@@ -254,39 +282,58 @@ class DynamicResources(Plugin):
         unavailable = self._unavailable(data, node)
         if isinstance(unavailable, Status):
             return unavailable
-        results: tuple[AllocationResult, ...] = ()
-        attempt = self.attempt_for(data, special)
-        if attempt is not None:
-            given = self._given(state, data, info, node, special) if self.preempts else None
-            if isinstance(given, Status):
-                return given
-            if given is not None:
-                results = given
-            else:
-                outcome = attempt.on(node.api, self.manager.shares + 1)
-                if not isinstance(outcome, Allocated):
-                    refused = _refusal(outcome, node.name)
-                    hopeful = refused is _CANNOT_ALLOCATE and self.preempts and special is None
-                    return _CANNOT_ALLOCATE_NOW if hopeful else refused
-                results = outcome.results
+        if self._closes_claims and not self._all_open(data, info, node):
+            return _GIVEN_UP
+        results = self._allocate(state, data, info, node, special)
+        if isinstance(results, Status):
+            return results
         amounts = self._footprint(data, info, node, results) if self.node_allocatable else ()
         if isinstance(amounts, Status):
             return amounts
         return self._conclude(data, node, unavailable, NodeAllocation(results, special, mappings, amounts))
 
-    def _given(
+    def _allocate(
         self, state: CycleState, data: StateData, info: PodInfo, node: NodeInfo, special: ResourceClaim | None
+    ) -> tuple[AllocationResult, ...] | Status:
+        """What the open claims get on the node."""
+        units = in_units(special) if special is not None and self._units_share else None
+        attempt = self.attempt_for(data, units.claim if units is not None else special)
+        if attempt is None:
+            return ()
+        given = self._given(state, data, info, node, special, units) if self.preempts else None
+        if given is not None:
+            return given
+        if self._search.times_out:
+            return timed_out(node.name)
+        outcome = self.manager.ask(attempt, node.api)
+        if not isinstance(outcome, Allocated):
+            refused = refusal(outcome, node.name)
+            hopeful = refused is CANNOT_ALLOCATE and self.preempts and special is None
+            return _CANNOT_ALLOCATE_NOW if hopeful else refused
+        results = outcome.results
+        return results if units is None else (*results[:-1], units.as_requested(results[-1]))
+
+    def _given(
+        self,
+        state: CycleState,
+        data: StateData,
+        info: PodInfo,
+        node: NodeInfo,
+        special: ResourceClaim | None,
+        units: Units | None,
     ) -> tuple[AllocationResult, ...] | Status | None:
         """Results that are chosen already, as far as they are possible here; None if there is a choice."""
         first = state.first_pass.read(STATE) if state.first_pass is not None else None
         results, final = self._holder.results_for(data, first, info, node)
-        claims = [data.claims[index] for index in data.to_ask() if data.claims[index] is not data.special_claim]
-        if special is not None:
-            claims.append(special)
-        if results is not None and self._holder.is_feasible(data, claims, node, results):
-            return tuple(results)
+        if results is not None:
+            claims = [data.claims[index] for index in data.to_ask() if data.claims[index] is not data.special_claim]
+            if special is not None:
+                claims.append(special if units is None else units.claim)
+            checked = results if units is None else [*results[:-1], units.by_unit(results[-1])]
+            if self._holder.is_feasible(data, claims, node, checked):
+                return tuple(results)
         if final:
-            return _CANNOT_ALLOCATE if data.special else _CANNOT_ALLOCATE_NOW
+            return CANNOT_ALLOCATE if data.special else _CANNOT_ALLOCATE_NOW
         return None
 
     def _shared_mapping(self, data: StateData, info: PodInfo) -> Status | None:
@@ -309,7 +356,7 @@ class DynamicResources(Plugin):
     ) -> Footprint | Status:
         """What the devices add to the requests of the pod, if the node has room for that."""
         chosen = {**dict(zip(data.to_ask(), results, strict=False)), **data.shared}
-        entries = [entry for entry in info.pod.spec.resource_claims if claim_name(info.pod, entry).name]
+        entries = claim_entries(info.pod, self.manager)
         claims: list[tuple[str, ResourceClaim, AllocationResult]] = []
         for index, claim in enumerate(data.claims):
             allocation = chosen.get(index, claim.status.allocation)
@@ -349,7 +396,7 @@ class DynamicResources(Plugin):
         if data.special:
             answer = self._special.on(data, info, node)
             if not isinstance(answer, Status) and answer[0] is not None:
-                claims.append(answer[0])
+                claims.append(in_units(answer[0]).claim if self._units_share else answer[0])
         return claims
 
     @staticmethod
@@ -362,19 +409,34 @@ class DynamicResources(Plugin):
             data.nodes[node.name] = found
         return SUCCESS
 
+    def _all_open(self, data: StateData, info: PodInfo, node: NodeInfo) -> bool:
+        """Whether nobody as important waits for the deallocation of a claim that the pod would use."""
+        released = data.effects.released if data.effects is not None else {}
+        return all(
+            self.manager.nominations.is_open_to(info.uid, info.priority, claim.metadata.uid, node.name)
+            for claim in data.user_claims
+            if claim.status.allocation is not None
+            and claim.metadata.uid not in released
+            and not is_reserved_for(info.pod, claim)
+        )
+
     def _unavailable(self, data: StateData, node: NodeInfo) -> list[int] | Status:
         """The allocated claims that cannot be used on the node, by index."""
         try:
-            return [i for i, claim in enumerate(data.claims) if not self._is_usable(data, i, claim, node)]
+            return [
+                index
+                for index, claim in enumerate(data.claims)
+                # One that is to be allocated always can.
+                if (claim.status.allocation is not None or index in data.shared)
+                and not self._is_usable(data, index, claim, node)
+            ]
         except NodeSelectorError as error:
             # A status that no server would have stored; the scheduler cannot read it either.
             return Status(Code.ERROR, str(error))
 
     def _is_usable(self, data: StateData, index: int, claim: ResourceClaim, node: NodeInfo) -> bool:
-        """Whether an allocated claim can be used on the node; one that is to be allocated always can."""
+        """Whether an allocated claim can be used on the node."""
         allocation = claim.status.allocation
-        if allocation is None and index not in data.shared:
-            return True
         selector = data.selectors.get(index)
         if selector is not None and not selector_matches(selector, node.api):
             return False
@@ -425,7 +487,7 @@ class DynamicResources(Plugin):
 
     def obstacle_to_preemption(self, info: PodInfo, node: str) -> str:
         """Whether victims' claims are still allocated."""
-        return self._holder.obstacle_to_preemption(node)
+        return self._holder.obstacle_to_preemption(info, node)
 
     def post_filter(self, state: CycleState, info: PodInfo, statuses: NodeStatuses) -> tuple[Status, str | None]:
         """Give up one allocation that only this pod could use and that no node accepts."""
@@ -468,29 +530,14 @@ class DynamicResources(Plugin):
         data = state.read(STATE)
         if data is None or data.inventory is None:
             return SKIP
-        return SUCCESS if _has_alternatives(data) else SKIP
+        return SUCCESS if has_alternatives(data) else SKIP
 
     def score(self, state: CycleState, info: PodInfo, node: NodeInfo) -> int:
-        """Earlier alternatives of prioritized lists count more.
-
-        Source: kubernetes dynamicresources.go computeScore.
-        """
+        """Earlier alternatives of prioritized lists count more."""
         data = state.read(STATE)
         if data is None or data.inventory is None or node.name not in data.nodes:
             return 0
-        chosen = {**dict(zip(data.to_ask(), data.nodes[node.name].results, strict=False)), **data.shared}
-        total = 0
-        for index, claim in enumerate(data.claims):
-            allocation = chosen.get(index, claim.status.allocation)
-            if allocation is None:
-                continue
-            used = {result.request for result in allocation.devices.results}
-            for request in claim.spec.devices.requests:
-                for place, alternative in enumerate(request.first_available):
-                    if f"{request.name}/{alternative.name}" in used:
-                        total += MAX_ALTERNATIVES - place
-                        break
-        return total
+        return preference(data, node.name)
 
     def normalize(self, scores: list[int]) -> list[int]:
         """Scaled to the highest."""
@@ -533,7 +580,9 @@ class DynamicResources(Plugin):
             if self.manager.settle(claim.metadata.uid, info.uid):
                 self.manager.restore(claim.metadata.namespace, claim.metadata.name)
             if claim.status.allocation is not None and is_reserved_for(info.pod, claim):
-                self._drop_reservation(claim, info.uid, deallocates=self.preempts and data.preempted)
+                drop_reservation(
+                    self._store, self.manager, claim, info.uid, deallocates=self.preempts and data.preempted
+                )
         special = data.special_claim
         if special is not None:
             self.manager.settle(special_claim(info.pod).metadata.uid)
@@ -545,48 +594,7 @@ class DynamicResources(Plugin):
             meta = info.pod.metadata
             self._store.patch_status(Pod, meta.namespace, meta.name, node_allocatable_resource_claim_statuses=())
 
-    def _drop_reservation(self, claim: ResourceClaim, uid: str, *, deallocates: bool) -> None:
-        """Give back a reservation; after a preemption nobody else would free the claim."""
-        meta = claim.metadata
-        current = self._store.get(ResourceClaim, meta.namespace, meta.name)
-        if current is None or current.metadata.uid != meta.uid:
-            return
-        remaining = tuple(each for each in current.status.reserved_for if each.uid != uid)
-        changes: dict[str, object] = {"reserved_for": remaining}
-        if deallocates and not remaining:
-            changes |= {"allocation": None, "devices": ()}
-        self._store.patch_status(ResourceClaim, meta.namespace, meta.name, **changes)
 
-
-MAX_ALTERNATIVES = 8
-
-
-def delete_special_claim(store: ObjectStore, claim: ResourceClaim) -> ApiError | None:
-    """Delete the claim for extended resources, whatever holds it."""
-    meta = claim.metadata
-    current = store.get(ResourceClaim, meta.namespace, meta.name)
-    if current is None or current.metadata.uid != meta.uid:
-        return None
-    if current.metadata.finalizers:
-        written = store.update(replace(current, metadata=replace(current.metadata, finalizers=())))
-        if isinstance(written, ApiError):
-            return written
-    refused = store.delete(ResourceClaim, meta.namespace, meta.name, uid=meta.uid)
-    return None if refused is None or refused.reason == "NotFound" else refused
-
-
-def _refusal(outcome: Outcome, node: str) -> Status:
-    """What it means for the node that the claims were not allocated."""
-    match outcome:
-        case NodeError(message=message):
-            return Status(Code.UNRESOLVABLE, message, personal=True)
-        case FatalError(message=message):
-            return Status(Code.ERROR, message)
-        case GaveUp():
-            return Status(Code.ERROR, f"node {node}: timed out trying to allocate devices")
-        case _:
-            return _CANNOT_ALLOCATE
-
-
-def _has_alternatives(data: StateData) -> bool:
-    return any(request.first_available for claim in data.claims for request in claim.spec.devices.requests)
+def is_open(claim: ResourceClaim) -> bool:
+    """Whether the claim still has to be allocated."""
+    return claim.status.allocation is None

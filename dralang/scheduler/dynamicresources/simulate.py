@@ -12,6 +12,8 @@ from dralang.api.allocation import AllocationResult, DeviceRequestAllocationResu
 from dralang.api.pods import Pod
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.cluster.podclaims import claim_name, ownership_problem
+from dralang.cluster.store import ObjectStore
+from dralang.readings import OTHER_CLAIMS_RELEASED, TERMINATING_USERS_RELEASE
 from dralang.scheduler.dynamicresources.cycle_data import StateData
 from dralang.scheduler.dynamicresources.extended_resources import special_claim
 from dralang.scheduler.dynamicresources.manager import DRAManager
@@ -28,13 +30,20 @@ class Simulator:
     """Applies pods to the state of a cycle.
 
     Args:
+        store: for pods that are going.
         manager: what is allocated.
         group_claims: whether claims of PodGroups exist.
+        readings: of the KEP, where there are two.
     """
 
-    def __init__(self, manager: DRAManager, *, group_claims: bool) -> None:
+    def __init__(
+        self, store: ObjectStore, manager: DRAManager, *, group_claims: bool, readings: frozenset[str] = frozenset()
+    ) -> None:
+        self._store = store
         self._manager = manager
         self._group_claims = group_claims
+        self._ignores_terminating = TERMINATING_USERS_RELEASE in readings
+        self._frees_named = OTHER_CLAIMS_RELEASED in readings
 
     # Victims.
 
@@ -51,7 +60,7 @@ class Simulator:
             allocation = self._manager.allocation_of(claim_uid)
             if allocation is None or claim_uid in effects.released:
                 continue
-            if self.is_releasable(victim, claim, allocation, removed):
+            if self.is_releasable(victim, claim, allocation, self._gone(claim, removed)):
                 effects.released[claim_uid] = allocation
                 data.change(self._manager, self._manager.without(data.allocated, allocation))
 
@@ -65,10 +74,34 @@ class Simulator:
             claim_uid = claim.metadata.uid
             if uid not in effects.removed.get(claim_uid, frozenset()):
                 continue
-            effects.removed[claim_uid] -= {uid}
-            allocation = effects.released.pop(claim_uid, None)
-            if allocation is not None:
-                data.change(self._manager, self._manager.plus(data.allocated, claim, allocation))
+            removed = effects.removed[claim_uid] - {uid}
+            effects.removed[claim_uid] = removed
+            allocation = effects.released.get(claim_uid)
+            if allocation is None or (self._ignores_terminating and self._stays_released(claim, removed)):
+                continue
+            del effects.released[claim_uid]
+            data.change(self._manager, self._manager.plus(data.allocated, claim, allocation))
+
+    def _gone(self, claim: ResourceClaim, removed: frozenset[str]) -> frozenset[str]:
+        """Who does not count as a user of a claim in a dry run."""
+        return removed | self.going(claim) if self._ignores_terminating else removed
+
+    def _stays_released(self, claim: ResourceClaim, removed: frozenset[str]) -> bool:
+        """Whether a claim is free also with this user, who is terminating."""
+        users = {each.uid for each in claim.status.reserved_for}
+        return bool(removed & users) and users <= self._gone(claim, removed)
+
+    def going(self, claim: ResourceClaim) -> frozenset[str]:
+        """The users of a claim that are gone or terminating, by UID."""
+        return frozenset(
+            user.uid
+            for user in claim.status.reserved_for
+            if self._is_going(claim.metadata.namespace, user.name, user.uid)
+        )
+
+    def _is_going(self, namespace: str, name: str, uid: str) -> bool:
+        pod = self._store.get(Pod, namespace, name)
+        return pod is None or pod.metadata.uid != uid or pod.metadata.deletion_timestamp is not None
 
     @staticmethod
     def can_preempt(data: StateData, preemptor: Pod) -> bool:
@@ -94,7 +127,7 @@ class Simulator:
         self, victim: Pod, claim: ResourceClaim, allocation: AllocationResult, gone: Iterable[str]
     ) -> bool:
         """Whether the claim of a victim is free once these pods (by UID) are gone."""
-        if in_group(victim) or self._has_extended_resources(victim):
+        if in_group(victim) or (not self._frees_named and self._has_extended_resources(victim)):
             return False
         if any(each.api_group != "" or each.resource != "pods" for each in claim.status.reserved_for):
             return False

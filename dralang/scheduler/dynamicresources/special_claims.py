@@ -37,14 +37,18 @@ class SpecialClaims:
     Args:
         manager: classes, and the claims that exist.
         class_capacity: whether the capacity requests of classes count (DRAExtendedResourceCapacity).
+        implicit_plain: whether those do not count for the implicit names (a reading of the KEP).
         is_offered: whether some node has a resource name of its own.
     """
 
-    def __init__(self, manager: DRAManager, *, class_capacity: bool, is_offered: Callable[[str], bool]) -> None:
+    def __init__(
+        self, manager: DRAManager, *, class_capacity: bool, implicit_plain: bool, is_offered: Callable[[str], bool]
+    ) -> None:
         self._manager = manager
         self._class_capacity = class_capacity
+        self._implicit_plain = implicit_plain
         self._is_offered = is_offered
-        self._specs = SpecialSpecs()
+        self._specs = SpecialSpecs(implicit_plain=implicit_plain)
 
     def of(self, info: PodInfo, data: StateData) -> ResourceClaim | None:
         """The claim of a pod, without requests unless an earlier attempt left one; None if it needs none."""
@@ -80,7 +84,8 @@ class SpecialClaims:
         known = data.specials.get(key)
         if known is not None:
             return known
-        if not self._class_capacity and (problem := unserved_capacity(served)):
+        plain = self._implicit_plain
+        if not self._class_capacity and (problem := unserved_capacity(served, implicit_plain=plain)):
             return Status(Code.UNRESOLVABLE, problem)
         spec, mappings = self._specs.of(info.pod, served)
         known = data.specials[key] = (replace(special, spec=spec), mappings)
@@ -95,7 +100,8 @@ class SpecialSpecs:
 
     MOST = 256
 
-    def __init__(self) -> None:
+    def __init__(self, *, implicit_plain: bool) -> None:
+        self._implicit_plain = implicit_plain
         self._known: dict[Hashable, tuple[ResourceClaimSpec, Mappings, Mapping[str, DeviceClass]]] = {}
 
     def of(self, pod: Pod, served: Mapping[str, DeviceClass]) -> tuple[ResourceClaimSpec, Mappings]:
@@ -103,7 +109,7 @@ class SpecialSpecs:
         key = (shape(pod), tuple((name, id(class_)) for name, class_ in served.items()))
         known = self._known.get(key)
         if known is None:
-            requests, mappings = requests_and_mappings(pod, served)
+            requests, mappings = requests_and_mappings(pod, served, implicit_plain=self._implicit_plain)
             if len(self._known) >= self.MOST:
                 self._known.clear()
             # The classes are kept alive so that their identities stay theirs.

@@ -1,4 +1,4 @@
-module dralang/tests/oracle
+module dralang/oracle
 
 go 1.26.0
 

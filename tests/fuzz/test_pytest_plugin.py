@@ -1,0 +1,118 @@
+"""Scenarios and fuzzes as test items of pytest, each time in a process of its own as users start it."""
+
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SPEC = """
+node n
+pod a
+scenario "tagged one" tagged quick, gpu-like { create a; expect a runs }
+scenario "row" for x in 1..2 { create a; expect a runs }
+scenario "wrong" { create a; expect a is pending; expect a is gone }
+scenario "known" xfail "later" { create a; expect a is pending }
+scenario "unknown" xfail "later" { create a; expect a runs }
+fuzz "some" tagged slow { maybe create a; expect all pods are settled }
+"""
+RARE = """
+node n
+pod a
+fuzz "rare" { create pod p like a { priority: any 0..9999 }; expect `pods["p"].spec.priority % 149 != 13` }
+"""
+PROFILES = """
+from hypothesis import settings
+settings.register_profile("many", max_examples=120)
+settings.register_profile("few", max_examples=3)
+settings.load_profile("few")
+"""
+
+
+@pytest.fixture
+def run(project):
+    def run(*options):
+        command = [sys.executable, "-m", "pytest", "-p", "dralang.pytest_plugin", "-p", "no:cacheprovider", *options]
+        # The plugin is loaded by its name alone: an installed dralang registers it too, and twice is once too often.
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        return subprocess.run(command, capture_output=True, text=True, cwd=project.root, env=environment, check=False)
+
+    return run
+
+
+def last_line(ran):
+    return ran.stdout.strip().splitlines()[-1].strip("=").partition(" in ")[0].strip()
+
+
+def test_scenarios_and_fuzzes_are_items_and_stand_in_junit(project, run):
+    project.write("a.dra", SPEC)
+    ran = run("a.dra", "-rA", "--junitxml=junit.xml", "--strict-markers")
+    assert ran.returncode == 1
+    lines = {line.split(" - ")[0] for line in ran.stdout.splitlines()}
+    assert {"PASSED a.dra::tagged one", "PASSED a.dra::row [1]", "PASSED a.dra::some", "XFAIL a.dra::known"} <= lines
+    assert "FAILED a.dra::wrong - a is pending: a runs on n (and 1 more)" in ran.stdout
+    assert "FAILED a.dra::unknown" in lines
+    assert "a is pending | a runs on n" in ran.stdout, "the failure is told as `dralang test` tells it"
+    cases = {case.get("name"): case for case in ET.parse(project.root / "junit.xml").iter("testcase")}
+    assert list(cases) == ["tagged one", "row [1]", "row [2]", "wrong", "known", "unknown", "some"]
+    assert {case.get("classname") for case in cases.values()} == {"a.dra"}
+    ends = {name: [each.tag for each in case] for name, case in cases.items()}
+    assert ends == {**{name: [] for name in cases}, "wrong": ["failure"], "unknown": ["failure"], "known": ["skipped"]}
+    assert "a is pending | a runs on n" in "".join(cases["wrong"].itertext())
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["-m", "quick or slow"], "2 passed, 5 deselected"),
+        (["-m", "not slow", "-k", "tagged or row"], "3 passed, 4 deselected"),
+        (["-k", "some"], "1 passed, 6 deselected"),
+        (["-k", "gpu-like"], "1 passed, 6 deselected"),
+        (["-x"], "1 failed, 3 passed"),
+        (["a.dra::row [2]"], "1 passed"),
+    ],
+)
+def test_items_are_chosen(project, run, options, expected):
+    project.write("a.dra", SPEC)
+    assert last_line(run(*options, "--strict-markers")) == expected
+
+
+def test_in_processes_with_xdist(project, run):
+    project.write("a.dra", SPEC)
+    project.write("more/b.dra", RARE)
+    ran = run("-p", "xdist.plugin", "-n", "2", "--junitxml=junit.xml", "--strict-markers")
+    assert last_line(ran) == "2 failed, 5 passed, 1 xfailed"
+    cases = [case.get("name") for case in ET.parse(project.root / "junit.xml").iter("testcase")]
+    assert len(cases) == 8
+
+
+def test_a_file_with_errors_is_an_error_of_collection(project, run):
+    project.write("broken.dra", "pod {")
+    ran = run("broken.dra")
+    assert ran.returncode == 2
+    assert "DRA0110" in ran.stdout
+
+
+def test_profiles_and_seeds_of_hypothesis(project, run):
+    """What is rare is found by the profile with many examples, and `dralang fuzz` finds the same."""
+    project.write("b.dra", RARE)
+    project.write("conftest.py", PROFILES)
+    hypothesis = ("-p", "_hypothesis_pytestplugin", "--hypothesis-seed=3")
+    assert last_line(run(*hypothesis)) == "1 passed"
+    ran = run(*hypothesis, "--hypothesis-profile=many")
+    assert last_line(ran) == "1 failed"
+    assert "dralang fuzz b.dra::rare --seed 3 --max-examples 120" in " ".join(ran.stdout.split())
+    [number] = re.findall(r"create pod p like a { priority: (\d+) }", ran.stdout)
+    found = project.run("fuzz", "b.dra::rare", "--seed", "3", "--max-examples", "120")
+    assert f"priority: {number}" in found.out, found.out
+
+
+def test_any_text_is_a_seed(project, run):
+    project.write("b.dra", RARE)
+    ran = run("-p", "_hypothesis_pytestplugin", "--hypothesis-seed=tuesday")
+    assert last_line(ran) in ("1 passed", "1 failed")
+    assert "INTERNALERROR" not in ran.stdout
