@@ -102,6 +102,10 @@ class SchedulingAlgorithm:
         self._adders = [plugin for plugin in plugins if plugin.has_add_pod]
         self._post_filters = [plugin for plugin in plugins if plugin.has_post_filter]
         self._scores = [plugin for plugin in plugins if plugin.has_score]
+        asked = {plugin.name for plugin in self._filters}
+        local = [plugin for plugin in self._scores if plugin.node_local_score]
+        # What is scored per node and signed by nobody cannot be told apart.
+        self._signs_scores = all(plugin.score_signed_by in asked for plugin in local)
         self._cache = cache
         self._nominator = nominator
         self._percentage = percentage
@@ -153,7 +157,7 @@ class SchedulingAlgorithm:
             found = self._search(state, info, [nominated], diagnosis)
             if not isinstance(found, Status) and found:
                 return found
-        if names is None and len(nodes) >= self.remembers_from and not self._forgets:
+        if names is None and len(nodes) >= self.remembers_from and self._signs_scores and not self._forgets:
             answer = self._look_at_only_node(state, info) or self._remember(state, info, nodes, diagnosis)
             if answer is not None:
                 return answer

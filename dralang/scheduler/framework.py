@@ -169,6 +169,8 @@ class Plugin:
     has_nominations = False
     node_local_score = False
     """Whether the score depends on nothing but pod and node, and is not normalised."""
+    score_signed_by = ""
+    """The plugin whose Filter signs all of a pod that a node-local score looks at."""
 
     def switch_off(self, point: str) -> None:
         """Have nothing to say at an extension point, by its name in a KubeSchedulerConfiguration."""

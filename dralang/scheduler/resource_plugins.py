@@ -58,6 +58,7 @@ class NodeResourcesFit(Plugin):
     has_filter = True
     has_score = True
     node_local_score = True
+    score_signed_by = "NodeResourcesFit"
 
     def __init__(
         self,
@@ -146,6 +147,7 @@ class BalancedAllocation(Plugin):
     name = "NodeResourcesBalancedAllocation"
     has_score = True
     node_local_score = True
+    score_signed_by = "NodeResourcesFit"
 
     def __init__(self, resources: Sequence[str] = (CPU, MEMORY), devices: DeviceCounts | None = None) -> None:
         self._usage = ResourceUsage([(name, 1) for name in resources], devices, assumes_defaults=False)

@@ -63,6 +63,18 @@ def test_what_is_remembered_is_what_would_be_found(arguments: PluginArguments):
         assert sum(map(bool, kept.values())) > 20
 
 
+def test_without_the_filter_that_tells_pods_apart_nothing_is_remembered():
+    off = (("filter", "NodeResourcesFit"), ("preFilter", "NodeResourcesFit"))
+    simulation = Simulation(Environment(features(), DriverExpressions(), None, SchedulerSettings(off_at=off)))
+    sizes = [{"cpu": "8", "memory": "64Gi"}, {"cpu": "64", "memory": "8Gi"}]
+    assert simulation.load([node(f"n{number}", **sizes[number % 2]) for number in range(NODES)]) == []
+    for name, requests in (("wide", {"cpu": "6", "memory": "1Gi"}), ("tall", {"cpu": "1", "memory": "6Gi"})):
+        simulation.create(pod(name, requests=requests))
+        assert simulation.settle()
+    ends = [int(each.spec.node_name[1:]) % 2 for each in simulation.pods()]
+    assert ends == [1, 0]
+
+
 def test_the_strategies_differ():
     ends = [story(1, ARGUMENTS[name], remembers=True) for name in ("packed", "spread")]
     assert ends[0] != ends[1]
