@@ -5,9 +5,11 @@ from typing import Final
 
 from msgspec import Struct
 
+from dralang.api.allocation import AllocationResult
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod
 from dralang.api.resourceclaim import ResourceClaim
+from dralang.api.resourceslice import ResourceSlice
 from dralang.cluster.podclaims import used_claim_names
 from dralang.run.invariants.amounts import UnclearError
 from dralang.run.invariants.feasible import Taken, known_to_scheduler
@@ -81,6 +83,25 @@ def _freed(simulation: Simulation, chosen: Chosen, victim: Pod) -> list[str]:
     ]
 
 
+def _is_single(simulation: Simulation, pod: Pod) -> bool:
+    """Whether the KEP speaks of the pod: it is in no group, and uses no extended resources that devices serve."""
+    names = simulation.scheduler.manager.names
+    containers = (*pod.spec.containers, *pod.spec.init_containers)
+    extended = any(names.class_for(name) is not None for each in containers for name in each.resources.requests)
+    return pod.spec.scheduling_group is None and not extended and bool(pod.spec.resource_claims)
+
+
+def _is_local(simulation: Simulation, allocation: AllocationResult) -> bool:
+    """Whether all devices are published for one node by its name."""
+    local = {
+        (spec.driver, spec.pool.name, device.name)
+        for spec in (each.spec for each in simulation.store.objects(ResourceSlice))
+        for device in spec.devices
+        if (device.node_name if spec.per_device_node_selection else spec.node_name) is not None
+    }
+    return all((each.driver, each.pool, each.device) in local for each in allocation.devices.results)
+
+
 def _is_possible(
     simulation: Simulation, world: World, node: Node, claims: Sequence[ResourceClaim], without: set[str]
 ) -> bool | None:
@@ -103,11 +124,13 @@ def one_preemption_at_a_time(simulation: Simulation, world: World, chosen: Chose
         for claim, allocation in before.claims:
             if manager.allocation_of(claim) is allocation:
                 yield f"{chosen.pod.metadata.name} preempts again on {before.node}, and claim {claim} is not free yet"
+    asks = any(manager.allocation_of(each.metadata.uid) is None for each in _claims(simulation, chosen.pod))
     claims = [
         (claim, held)
         for victim in chosen.victims
+        if asks and _is_single(simulation, chosen.pod) and _is_single(simulation, victim)
         for claim in _freed(simulation, chosen, victim)
-        if (held := manager.allocation_of(claim)) is not None
+        if (held := manager.allocation_of(claim)) is not None and _is_local(simulation, held)
     ]
     world.waited[uid] = Waited(manager, chosen.node.metadata.name, tuple(claims))
 
