@@ -167,8 +167,8 @@ class Campaign:
             return
         for outcome in self.outcomes:
             scenario = outcome.target.scenario
-            key = self.plan.how.key(scenario.node_id)
-            for choices in self.memory.failing(key):
+            keys = self.plan.how.keys(scenario.node_id)
+            for key, choices in [(each, choices) for each in keys for choices in self.memory.failing(each)]:
                 example = self.explorer.replay(scenario, choices)
                 fault = example if isinstance(example, str) else ""
                 signature = f"fault {fault.partition(': ')[0]}" if isinstance(example, str) else example.signature
@@ -184,7 +184,8 @@ class Campaign:
         if outcome.choices is None:
             return
         if self.memory is not None:
-            self.memory.keep(self.plan.how.key(outcome.target.scenario.node_id), outcome.choices)
+            key = self.plan.how.key(outcome.target.scenario.node_id, outcome.signature)
+            self.memory.keep(key, outcome.choices)
         example = self.explorer.replay(outcome.target.scenario, outcome.choices)
         if isinstance(example, str):
             outcome.fault = example
