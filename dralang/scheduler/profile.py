@@ -75,7 +75,9 @@ def _default_profile(settings: SchedulerSettings, features: FeatureGates, parts:
         TaintToleration(cache),
         NodeAffinity(),
         NodePorts(),
-        NodeResourcesFit(parts.delegates, cache.is_offered, arguments.fit, devices, ignored),
+        NodeResourcesFit(
+            parts.delegates, cache.is_offered, arguments.fit, devices, ignored, arguments.balanced_resources
+        ),
         PodTopologySpread(cache),
         InterPodAffinity(
             cache,

@@ -65,14 +65,6 @@ class ResourceUsage:
         """Whether the pod requests any of the resources."""
         return any(self._requested(name, info) for name, _ in self._resources)
 
-    def counts_devices(self, info: PodInfo) -> bool:
-        """Whether devices may stand for something that the pod requests."""
-        devices = self._devices
-        return devices is not None and any(
-            name not in _OF_ANY_POD and info.requests.get(name) and devices.class_for(name) is not None
-            for name, _ in self._resources
-        )
-
     def _requested(self, name: str, info: PodInfo) -> int:
         if self._assumes_defaults and name == CPU:
             return info.scored_requests[0]
