@@ -1,9 +1,9 @@
 """Stories of the size of specs/examples/races.dra: drawn by Hypothesis and played, and recorded ones played again.
 
-Seconds are those of the processor: stories a second and core. "Played" is a whole judged play: with every invariant
+Seconds are those of the processor: stories a second and core. "Played" is a whole judged play, with every invariant
 that a fuzz looks at; "played, not judged" the same stories without invariants. The share of drawing is that of
 Hypothesis and of filling the holes, without which the same stories are played in the end. Last, how long a finding
-takes to shrink: a failure that no story of fewer than 12 events has, from its first example to the text that
+takes to shrink: a failure that no story with fewer than 12 events has, from its first example to the text that
 `dralang fuzz` writes.
 """
 

@@ -58,6 +58,7 @@ class Mutant(NamedTuple):
 _SIMULATE = "dralang/scheduler/dynamicresources/simulate.py"
 _HOLDING = "dralang/scheduler/dynamicresources/holding.py"
 _PLUGIN = "dralang/scheduler/dynamicresources/plugin.py"
+_RESERVATIONS = "dralang/scheduler/dynamicresources/binding.py"
 _CYCLE = "dralang/scheduler/cycle.py"
 _PREEMPTION = "dralang/scheduler/preemption.py"
 _EXTENDED = "dralang/scheduler/dynamicresources/extended_resources.py"
@@ -272,9 +273,9 @@ MUTANTS = (
     Mutant(
         "a victim that waits in PreBind gives its devices back",
         ("P47",),
-        _PLUGIN,
-        "        if deallocates and not remaining:\n",
-        "        if False:\n",
+        _RESERVATIONS,
+        "    if deallocates and not remaining:\n",
+        "    if False:\n",
     ),
     Mutant(
         "and also one whose binding fails before it is told",
@@ -286,9 +287,9 @@ MUTANTS = (
     Mutant(
         "and the scheduler knows at once that they are free",
         ("P47",),
-        _PLUGIN,
-        "            self.manager.assume(written)",
-        "            pass",
+        _RESERVATIONS,
+        "        manager.assume(written)  #",
+        "        pass  #",
     ),
     Mutant(
         "a share that is held is a share, not a device",

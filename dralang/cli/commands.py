@@ -100,7 +100,7 @@ COMMANDS: Final = (
         (
             Option(("--max-examples",), "examples of each fuzz (default: 1000, with `--time` no limit)", "N"),
             Option(("--time",), "stop after so long: 30s, 10m, 1h", "TIME"),
-            Option(("-n", "--workers"), "use so many processes; what is found does not depend on it", "N"),
+            Option(("-n", "--workers"), "use so many processes, or `auto`; what is found does not depend on it", "N"),
             Option(("--engine",), "where chunks of examples are played", "ENGINE", ("processes", "dask")),
             Option(("--scheduler",), "the Dask scheduler whose workers are used: tcp://HOST:8786", "ADDRESS"),
             Option(("--stateful",), "draw each next step from what the simulated cluster looks like at that moment"),

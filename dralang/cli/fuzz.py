@@ -1,5 +1,6 @@
 """`dralang fuzz`: look for stories in which something does not hold, and write them down."""
 
+import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +24,7 @@ from dralang.fuzz.explore import CHUNK
 from dralang.fuzz.memory import Memory
 from dralang.fuzz.reach import coverage
 from dralang.fuzz.real_allocator import UnavailableError
-from dralang.fuzz.regression import Written, store, write_down
+from dralang.fuzz.regression import FOUND_BY, Written, store, write_down
 from dralang.testing.lastfailed import FOLDER
 from dralang.testing.looks import Look
 from dralang.testing.pretty import failure_block
@@ -32,6 +33,7 @@ from dralang.values.duration import parse_duration
 
 REGRESSIONS: Final = ("specs", "regressions")
 MOST_EXAMPLES: Final = 1_000
+MOST_WORKERS: Final = 256
 _EVERY: Final = 0.2
 
 
@@ -74,29 +76,45 @@ def run(arguments: Arguments, console: Console) -> int:
 
 
 def _plan(arguments: Arguments, config: Config, console: Console) -> Plan:
-    seconds: float | None = None
-    text = arguments.text("--time")
-    if text is not None:
-        try:
-            seconds = parse_duration(text) / 1_000
-        except ValueError as error:
-            raise UsageError(f"`--time`: {error}", "write it like `--time 10m`") from None
+    seconds = _seconds(arguments)
     most = arguments.number("--max-examples", minimum=1)
     if most is None and seconds is None:
         most = MOST_EXAMPLES
     settings = analyzer(config)
-    workers = arguments.number("--workers", minimum=1) or 1
     how = how_of(arguments, config.root.resolve() / FOLDER, console)
     return Plan(
         config.seed,
         most,
         seconds,
-        workers,
+        _workers(arguments),
         _scheduler(arguments),
         settings.overrides,
         settings.defaults,
         how,
     )
+
+
+def _seconds(arguments: Arguments) -> float | None:
+    text = arguments.text("--time")
+    if text is None:
+        return None
+    try:
+        milliseconds = parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"`--time`: {error}", "write it like `--time 10m`") from None
+    if not milliseconds:
+        raise UsageError("`--time` leaves no time", "write it like `--time 10m`")
+    return milliseconds / 1_000
+
+
+def _workers(arguments: Arguments) -> int:
+    if arguments.text("--workers") == "auto":
+        return min(os.cpu_count() or 1, MOST_WORKERS)
+    workers = arguments.number("--workers", minimum=1) or 1
+    if workers > MOST_WORKERS:
+        way_out = "`-n auto` takes as many as there are processors; more machines: `--engine dask`"
+        raise UsageError(f"`-n` takes at most {MOST_WORKERS} processes", way_out)
+    return workers
 
 
 def _scheduler(arguments: Arguments) -> str:
@@ -154,13 +172,15 @@ class _Report:
             campaign.run()
         except EngineError as error:
             raise UsageError(error.message, error.help) from None
+        finally:
+            # Before the report, which may take its time and be interrupted too.
+            wrong = memory.save()
         self._clear()
         for outcome in campaign.outcomes:
             self._outcome(outcome, campaign)
         campaign.explorer.close()
-        wrong = memory.save()
         if wrong:
-            self.console.err(f"note: {wrong}\n")
+            self.console.err(f"note: {clean(wrong)}\n")
         self._end(campaign)
         if campaign.broken is not None:
             self.console.err(f"error: {clean(campaign.broken.message)}\nhelp: {clean(campaign.broken.help)}\n")
@@ -172,8 +192,9 @@ class _Report:
             return exits.FAILED
         if campaign.broken is not None:
             return exits.UNUSABLE
-        unplayed = [outcome for outcome in campaign.outcomes if outcome.discarded and not outcome.examples]
-        return exits.UNUSABLE if unplayed else exits.OK
+        if any(outcome.discarded and not outcome.examples for outcome in campaign.outcomes):
+            return exits.UNUSABLE
+        return exits.OK if any(outcome.examples for outcome in campaign.outcomes) else exits.NOTHING
 
     def end(self, code: int) -> None:
         """The document, where one is wanted."""
@@ -213,7 +234,9 @@ class _Report:
 
     def _outcome(self, outcome: Outcome, campaign: Campaign) -> None:
         scenario = outcome.target.scenario
-        word = self.look.paint("red", "FOUND") if outcome.failed else self.look.paint("green", "ok")
+        word = self.look.paint("green", "ok") if outcome.examples else self.look.paint("yellow", "not played")
+        if outcome.failed:
+            word = self.look.paint("red", "FOUND")
         counts = f"{outcome.examples:,} examples, {outcome.states.count:,} states"
         if outcome.discarded:
             counts += f", {outcome.discarded:,} did not go together"
@@ -241,7 +264,11 @@ class _Report:
         out(f"\n  {self.look.paint('cyan', 'the story, as small as it still fails')}:\n")
         out("".join(f"    {clean(line)}\n" for line in written.lines))
         folder = self.config.root.joinpath(*REGRESSIONS)
-        stored = store(written, folder, lambda text: self.console.err(f"error: {text}\n")) if written.text else None
+        stored = None
+        if written.text:
+            stored = store(
+                written, folder, lambda text: self.console.err(f"error: {clean(text)}\n"), keep=outcome.remembered
+            )
         if stored is not None:
             self.written[scenario.node_id] = _shown(stored)
             out(f"\nwritten: {clean(_shown(stored))}; `dralang test {shlex.quote(clean(_shown(stored)))}` replays it\n")
@@ -262,6 +289,8 @@ class _Report:
 
     def _again(self, outcome: Outcome) -> str:
         """The command that finds it again, whatever ended this run."""
+        if outcome.remembered:  # by the example that is kept, whatever the seed is
+            return f"dralang fuzz {shlex.quote(clean(outcome.target.scenario.node_id))}"
         command = f"dralang fuzz {shlex.quote(clean(outcome.target.scenario.node_id))} --seed {self.plan.seed}"
         needed = (outcome.last + 1) * CHUNK
         most = f" --max-examples {needed}" if needed > MOST_EXAMPLES else ""
@@ -277,9 +306,8 @@ class _Report:
         assert isinstance(analysis, Analysis)
         failure = example.failure
         what = "" if failure is None else f"{failure.kind}: {failure.expected}"
-        remark = (
-            f"Found by `dralang fuzz`, seed {self.plan.seed}, in {clean(target.scenario.file)}.\n{clean(what)[:110]}"
-        )
+        seed = "" if outcome.remembered else f", seed {self.plan.seed}"
+        remark = f"{FOUND_BY}{seed}, in {clean(target.scenario.file)}.\n{clean(what)[:110]}"
         folder = self.config.root.joinpath(*REGRESSIONS)
         return write_down(
             target.scenario,

@@ -181,10 +181,10 @@ _VALUES: Final[dict[str, Code]] = {
         explanation=(
             "`scheduler { ... }` and `use` of a KubeSchedulerConfiguration (v1) have the fields of Kubernetes: the "
             "backoff times, percentageOfNodesToScore, plugins on and off at multiPoint, preFilter, filter, "
-            "postFilter, preScore and score, weights, and the arguments of DynamicResources. What would change "
-            "decisions and is not modelled is refused by name: extenders, further profiles, plugins and arguments "
-            "that the simulated scheduler does not have. Leader election, client connection, parallelism and "
-            "profiling change no decision and are taken."
+            "postFilter, preScore and score, weights, and the arguments of DynamicResources, NodeResourcesFit, "
+            "NodeResourcesBalancedAllocation and InterPodAffinity. What would change decisions and is not modelled is "
+            "refused by name: extenders, further profiles, plugins and arguments that the simulated scheduler does not "
+            "have. Leader election, client connection, parallelism and profiling change no decision and are taken."
         ),
         example='scheduler {\n  extenders: [{ urlPrefix: "http://scorer" }]\n}\n',
     ),

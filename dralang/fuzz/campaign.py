@@ -167,8 +167,8 @@ class Campaign:
             return
         for outcome in self.outcomes:
             scenario = outcome.target.scenario
-            key = self.plan.how.key(scenario.node_id)
-            for choices in self.memory.failing(key):
+            keys = self.plan.how.keys(scenario.node_id)
+            for key, choices in [(each, choices) for each in keys for choices in self.memory.failing(each)]:
                 example = self.explorer.replay(scenario, choices)
                 fault = example if isinstance(example, str) else ""
                 signature = f"fault {fault.partition(': ')[0]}" if isinstance(example, str) else example.signature
@@ -183,8 +183,6 @@ class Campaign:
         """The smallest failing example, here: a worker sends only its choices."""
         if outcome.choices is None:
             return
-        if self.memory is not None:
-            self.memory.keep(self.plan.how.key(outcome.target.scenario.node_id), outcome.choices)
         example = self.explorer.replay(outcome.target.scenario, outcome.choices)
         if isinstance(example, str):
             outcome.fault = example
@@ -222,12 +220,21 @@ class Campaign:
             outcome.counts[name] = outcome.counts.get(name, 0) + count
         if chunk.choices is not None:
             outcome.choices, outcome.signature, outcome.fault = chunk.choices, chunk.signature, chunk.fault
+            if self.memory is not None:
+                key = self.plan.how.key(outcome.target.scenario.node_id, chunk.signature)
+                self.memory.keep(key, chunk.choices)
         self.listener.progressed(self.outcomes, outcome)
 
     def _here(self) -> None:
         for outcome, number, size in self._chunks():
             scenario = outcome.target.scenario
-            self._take(outcome, number, self.explorer.chunk(scenario, seed_of(self.plan.seed, scenario, number), size))
+            try:
+                chunk = self.explorer.chunk(scenario, seed_of(self.plan.seed, scenario, number), size)
+            except KeyboardInterrupt:
+                if self.explorer.unfinished is not None:
+                    self._take(outcome, number, self.explorer.unfinished)
+                raise
+            self._take(outcome, number, chunk)
 
     def _in_workers(self, engine: Engine[HandleT]) -> None:
         waiting: deque[tuple[Outcome, int, Order, HandleT]] = deque()

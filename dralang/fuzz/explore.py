@@ -89,6 +89,9 @@ class Explorer:
         workshop: shared by all examples.
         keep_going: asked before each example; False ends the chunk early.
         how: how stories are drawn and judged.
+
+    Attributes:
+        unfinished: what a chunk had come to when Ctrl-C ended it.
     """
 
     def __init__(
@@ -98,6 +101,7 @@ class Explorer:
         self.keep_going = keep_going
         self.how = How() if how is None else how
         self.oracles = Oracles(self.how) if self.how.against else None
+        self.unfinished: Chunk | None = None
         self._types: dict[str, type[FoundError]] = {}
 
     def replay(self, scenario: Scenario, choices: tuple[int, ...]) -> Example | str:
@@ -132,6 +136,9 @@ class Explorer:
             test()
         except (FoundError, Unsatisfiable, _Enough):
             pass
+        except KeyboardInterrupt:
+            self.unfinished = run.result()
+            raise
         except Flaky:
             # The same choices took another course: found by the comparison of traces, or by luck.
             pass

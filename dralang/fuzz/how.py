@@ -24,6 +24,15 @@ class How(Struct, frozen=True):
     against: tuple[str, ...] = ()
     program: str = ""
 
-    def key(self, node_id: str) -> str:
-        """The name under which failing examples of a fuzz are remembered: stateful ones are drawn otherwise."""
-        return f"{node_id} (stateful)" if self.stateful else node_id
+    def key(self, node_id: str, signature: str) -> str:
+        """The name under which a failing example of a fuzz is remembered.
+
+        Stateful ones are drawn otherwise; and what an oracle has found is nothing to a run without it.
+        """
+        own = f"{node_id} (stateful)" if self.stateful else node_id
+        found = [name for name in self.against if signature.startswith(f"against {name}:")]
+        return f"{own} (against {found[0]})" if found else own
+
+    def keys(self, node_id: str) -> list[str]:
+        """The names under which examples that matter to this run are remembered."""
+        return [self.key(node_id, signature) for signature in ("", *[f"against {name}:" for name in self.against])]

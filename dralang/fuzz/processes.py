@@ -1,9 +1,13 @@
 """The engine of one machine: worker processes, replaced when they are lost."""
 
+import os
 import signal
+from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import active_children, get_context
+from contextlib import contextmanager
+from multiprocessing import active_children, get_context, parent_process, resource_tracker
+from threading import Thread
 from typing import Final
 
 from dralang.fuzz.engine import Order, carry_out, lost_worker
@@ -23,19 +27,21 @@ class Processes:
     def __init__(self, workers: int) -> None:
         self.workers = workers
         self.width = 2 * workers
+        resource_tracker.ensure_running()  # before signals are blocked: it unblocks them when it starts
         self.others = {child.pid for child in active_children()}
         self.executor = self._start()
 
     def _start(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self.workers, mp_context=get_context("spawn"), initializer=_ignore_interrupts)
+        return ProcessPoolExecutor(self.workers, mp_context=get_context("spawn"), initializer=_begin)
 
     def submit(self, order: Order) -> "Future[Chunk]":
         """See ``Engine``."""
-        try:
-            return self.executor.submit(carry_out, order)
-        except BrokenProcessPool:
-            self._replace()
-            return self.executor.submit(carry_out, order)
+        with _interrupts_later():  # processes start here
+            try:
+                return self.executor.submit(carry_out, order)
+            except BrokenProcessPool:
+                self._replace()
+                return self.executor.submit(carry_out, order)
 
     def result(self, order: Order, handle: "Future[Chunk]") -> Chunk:
         """See ``Engine``.
@@ -69,6 +75,27 @@ class Processes:
                 child.terminate()
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C is for the process that reports."""
+@contextmanager
+def _interrupts_later() -> Iterator[None]:
+    """Ctrl-C waits; a process that is started meanwhile never hears of it, not even before ``_begin``."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin() -> None:
+    """Ctrl-C is for the process that reports, and when that is gone there is nobody to work for."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -25,6 +25,8 @@ from dralang.run.workshop import Workshop
 from dralang.scenario.model import Scenario, Settings
 from dralang.syntax import nodes as n
 
+FOUND_BY: Final = "Found by `dralang fuzz`"
+"""How the comment at the top of a finding starts."""
 MOST_TRIES: Final = 600
 _EXPECTATIONS: Final = ("expect", "within", "always", "never", "witness", "invariant")
 _SPOKEN_OF: Final = ("pod", "template", "claim", "priority", "podgroup", "workload", "pdb", "namespace")
@@ -312,13 +314,37 @@ def is_formatted(text: str) -> bool:
     return format_source(SourceFile("finding", text), DiagnosticLog()) == text
 
 
-def store(written: Written, folder: Path, report: Callable[[str], None]) -> Path | None:
-    """Put a text into its folder; None, after a report, if that cannot be done."""
-    target = folder / written.name
+def store(written: Written, folder: Path, report: Callable[[str], None], *, keep: bool = False) -> Path | None:
+    """Put a text into its folder; None, after a report, if that cannot be done.
+
+    What is not of our making is never written over: somebody has made it theirs.
+
+    Args:
+        written: what to store.
+        folder: where.
+        report: takes what goes wrong.
+        keep: leave a file alone that is there already.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        target.write_text(written.text, encoding="utf-8")
+        target = _free(written.name, folder, keep=keep)
+        if not (keep and target.exists()):
+            target.write_text(written.text, encoding="utf-8")
     except OSError as error:
-        report(f"cannot write `{target}`: {(error.strerror or '').lower()}")
+        report(f"cannot write `{folder / written.name}`: {(error.strerror or '').lower()}")
         return None
     return target
+
+
+def _free(name: str, folder: Path, *, keep: bool) -> Path:
+    """The name, or the next one that nobody else has taken."""
+    stem = name.removesuffix(".dra")
+    number = 1
+    while True:
+        target = folder / (name if number == 1 else f"{stem}-{number}.dra")
+        if not target.exists() or keep:
+            return target
+        with target.open("rb") as file:
+            if file.readline().startswith(f"# {FOUND_BY}".encode()):
+                return target
+        number += 1

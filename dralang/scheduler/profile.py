@@ -68,6 +68,7 @@ def _default_profile(settings: SchedulerSettings, features: FeatureGates, parts:
     cache = parts.cache
     devices = ManagedDeviceCounts(parts.manager) if features.enabled("DRAExtendedResource") else None
     ignored = (arguments.ignored_resources, arguments.ignored_resource_groups)
+    scored = frozenset([name for name, _ in arguments.fit.resources]).union(arguments.balanced_resources)
     plugins: list[Plugin] = [
         SchedulingGates(),
         NodeName(),
@@ -75,9 +76,7 @@ def _default_profile(settings: SchedulerSettings, features: FeatureGates, parts:
         TaintToleration(cache),
         NodeAffinity(),
         NodePorts(),
-        NodeResourcesFit(
-            parts.delegates, cache.is_offered, arguments.fit, devices, ignored, arguments.balanced_resources
-        ),
+        NodeResourcesFit(parts.delegates, cache.is_offered, arguments.fit, devices, ignored, scored),
         PodTopologySpread(cache),
         InterPodAffinity(
             cache,

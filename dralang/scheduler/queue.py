@@ -171,15 +171,26 @@ class Pool:
         self._by_plugin: dict[str, dict[str, QueuedEntity]] = {}
         self._by_claim: dict[tuple[str, str], dict[str, QueuedEntity]] = {}
         self._came = 0
+        self._count = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody waits for a change."""
+        return not self._count
 
     def add(self, queued: QueuedEntity) -> None:
         """A pod came."""
+        self._count += 1
         self._came += 1
         queued.arrival = self._came
         self._list(queued)
 
     def remove(self, queued: QueuedEntity) -> None:
         """A pod left."""
+        self._count -= 1
+        self._unlist(queued)
+
+    def _unlist(self, queued: QueuedEntity) -> None:
         uid = queued.uid
         plugins, claims = queued.listed
         for plugin in plugins:
@@ -192,7 +203,7 @@ class Pool:
     def changed(self, queued: QueuedEntity) -> None:
         """Something about a pod changed: its claims, or who rejected it."""
         if queued.listed != self._wanted(queued):
-            self.remove(queued)
+            self._unlist(queued)
             self._list(queued)
 
     @staticmethod
@@ -410,6 +421,8 @@ class SchedulingQueue:
     def move(self, event: ClusterEvent, admits: Callable[[QueuedEntity], bool] | None = None) -> None:
         """A change happened: try again the pods that it may help."""
         self.changes += 1
+        if self._unschedulable.is_empty and not self._failed:
+            return
         claim = _claim_of_users(event)
         if not self._settings.passes_over:
             pool = self._unschedulable.everybody()

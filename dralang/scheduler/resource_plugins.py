@@ -47,7 +47,7 @@ class NodeResourcesFit(Plugin):
         scoring: what makes a node better than another.
         devices: counts devices for scoring; None if they do not count.
         ignored: extended resources that are not counted, and groups of them (what stands before the slash).
-        balanced: the resources that the balance of a node is about.
+        scored: resources that any plugin scores.
     """
 
     name = "NodeResourcesFit"
@@ -66,14 +66,14 @@ class NodeResourcesFit(Plugin):
         scoring: FitScoring = _DEFAULT_SCORING,
         devices: DeviceCounts | None = None,
         ignored: tuple[Collection[str], Collection[str]] = ((), ()),
-        balanced: Collection[str] = (),
+        scored: Collection[str] = (),
     ) -> None:
         self._delegates = delegates
         self._is_offered = is_offered
         self._usage = ResourceUsage(scoring.resources, devices, assumes_defaults=True)
         self._strategy = strategy_of(scoring)
         self._ignored, self._ignored_groups = ignored
-        self._scored = frozenset([name for name, _ in scoring.resources]).union(balanced)
+        self._scored = scored
 
     def _uncounted(self, resource: str, node: NodeInfo | None) -> bool:
         """Whether Filter leaves a resource alone, besides what every pod takes."""
@@ -90,14 +90,11 @@ class NodeResourcesFit(Plugin):
         return SUCCESS, None
 
     def sign(self, state: CycleState, info: PodInfo) -> Hashable | None:
-        """What the pod takes of its node; what devices serve on every node does not matter here unless it is scored.
-
-        Scores that count devices are local to the node: whatever is allocated there is a change of the node.
-        """
+        """What the pod takes of its node; what devices serve on every node is only a concern of scores."""
         counted = [
             (name, wanted)
             for name, wanted in info.requests.items()
-            if name in self._scored or name in _ORDER or self._is_offered(name) or not self._delegates(name, None)
+            if name in _ORDER or name in self._scored or self._is_offered(name) or not self._delegates(name, None)
         ]
         return tuple(sorted(counted)), info.scored_requests
 

@@ -4,6 +4,7 @@ Source: kubernetes pkg/scheduler/eventhandlers.go, schedule_one.go.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from msgspec.structs import replace
@@ -428,8 +429,7 @@ class Scheduler:
         """The plugins that a kind of event can make change their mind."""
         found = self._by_event.get(kind)
         if found is None:
-            found = tuple(plugin.name for plugin in self.plugins if kind in plugin.wakes_on)
-            self._by_event[kind] = found
+            found = self._by_event[kind] = _listeners(kind, tuple([type(plugin) for plugin in self.plugins]))
         return found
 
     def _wake(self) -> None:
@@ -575,3 +575,8 @@ class Scheduler:
         elif nominated is not None:
             self.nominator.delete(meta.uid)
         self._reports.waits(current, reason, message, nominated)
+
+
+@lru_cache(maxsize=1024)
+def _listeners(kind: EventKind, plugins: tuple[type[Plugin], ...]) -> tuple[str, ...]:
+    return tuple([plugin.name for plugin in plugins if kind in plugin.wakes_on])

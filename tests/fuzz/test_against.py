@@ -188,6 +188,10 @@ def test_a_difference_in_the_course_alone_is_reported(project, monkeypatch):
     assert ran.code == 1, ran.out + ran.err
     assert "from-scratch: the same course" in ran.out
     assert not ran.err
+    # A run without the oracle sees nothing wrong, and leaves it to the next one with it.
+    assert project.run("fuzz", "a.dra", "--max-examples", "5").code == 0
+    again = project.run("fuzz", "a.dra", "--max-examples", "5", "--against", "from-scratch")
+    assert "fails as in an earlier run" in again.out
 
 
 # ---- what is asked --------------------------------------------------------------------------------------------------

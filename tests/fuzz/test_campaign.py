@@ -1,6 +1,12 @@
 """Runs over fuzzes: the same seed finds the same, findings are written so that anybody can replay them."""
 
+import os
 import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -14,6 +20,7 @@ from dralang.fuzz.regression import is_formatted
 from dralang.run.workshop import Workshop
 from dralang.scheduler.queue import SchedulingQueue
 
+ROOT = Path(__file__).resolve().parents[2]
 SPEC = """\
 kubernetes 1.37
 
@@ -262,3 +269,132 @@ def test_chunks_have_seeds_of_their_own(spec):
     seeds = {seed_of(base, scenario, chunk) for base in range(3) for chunk in range(3)}
     assert len(seeds) == 9
     assert explore.seed_of(1, scenario, 2) == seed_of(1, scenario, 2)
+
+
+# ---- the command line of somebody who means no good -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--seed", "-1"], "`--seed` takes a whole number from 0 on"),
+        (["--seed", "9" * 20], "`--seed` takes a whole number from 0 on"),
+        (["--max-examples", "0"], "`--max-examples` takes a whole number from 1 on"),
+        (["--time", "-5s"], "`--time`: a duration"),
+        (["--time", "0s"], "`--time` leaves no time"),
+        (["--time", "5"], "`--time`: a duration needs a unit"),
+        (["-n", "0"], "`--workers` takes a whole number from 1 on"),
+        (["-n", "999999"], "`-n` takes at most 256 processes"),
+        (["-k", "("], "something is missing"),
+    ],
+)
+def test_options_that_make_no_sense(project, options, message):
+    project.write("a.dra", RARE)
+    ran = project.run("fuzz", *options)
+    assert ran.code == 4
+    assert message in ran.err
+
+
+def test_as_many_workers_as_processors(project):
+    project.write("a.dra", RARE)
+    ran = project.run("fuzz", "-n", "auto", "--max-examples", "5", "-k", "holds")
+    assert ran.code == 0, ran.err
+    assert "5 examples" in ran.out
+
+
+def test_a_run_without_time_is_no_success(project):
+    project.write("a.dra", RARE)
+    ran = project.run("fuzz", "--time", "1ms")
+    assert ran.code == 5
+    assert "not played a.dra::holds: 0 examples" in ran.out
+
+
+@pytest.mark.parametrize("stands_there", ["folder", "file"])
+def test_places_that_cannot_be_written(project, stands_there):
+    project.write("a.dra", RARE)
+    if stands_there == "folder":
+        (project.root / ".dralang_cache" / "fuzz.json").mkdir(parents=True)
+        (project.root / "specs" / "regressions").mkdir(parents=True)
+    else:
+        project.write(".dralang_cache", "")
+        project.write("specs", "")
+    ran = project.run("fuzz", "a.dra::rare", "--seed", "3", "--max-examples", "120")
+    assert ran.code == 1, "the finding is told all the same"
+    assert "priority: 609" in ran.out
+    assert "note: cannot write" in ran.err
+    assert ("error: cannot write" in ran.err) == (stands_there == "file")
+
+
+def test_what_somebody_has_made_of_a_finding_is_left_alone(project):
+    project.write("a.dra", RARE)
+    command = ("fuzz", "a.dra::rare", "--seed", "3", "--max-examples", "120")
+    project.run(*command)
+    folder = project.root / "specs" / "regressions"
+    [path] = folder.iterdir()
+    text = path.read_text()
+    assert text.startswith("# Found by `dralang fuzz`, seed 3, in a.dra.\n")
+    path.write_text(text.replace("seed 3", "long ago"))
+    again = project.run("fuzz", "a.dra::rare", "--seed", "8")
+    assert "fails as in an earlier run" in again.out
+    assert "again: dralang fuzz a.dra::rare\n" in again.out, "seed 8 has nothing to do with it"
+    assert "long ago" in path.read_text()
+    path.write_text("# Ours now.\n" + text)
+    (project.root / ".dralang_cache" / "fuzz.json").unlink()
+    project.run(*command)
+    assert path.read_text().startswith("# Ours now.")
+    assert sorted(each.name for each in folder.iterdir()) == [f"{path.stem}-2.dra", path.name]
+    assert (folder / f"{path.stem}-2.dra").read_text() == text
+
+
+@pytest.mark.parametrize("examples", [10, 66])
+def test_ctrl_c_tells_what_was_found_until_then(project, monkeypatch, examples):
+    """The second time it comes while what was found is being shrunk."""
+    project.write("a.dra", RARE)
+    play, played = explore.play_example, []
+
+    def interrupted(scenario, *rest):
+        played.append(1)
+        if len(played) == examples:
+            raise KeyboardInterrupt
+        return play(scenario, *rest)
+
+    monkeypatch.setattr(explore, "play_example", interrupted)
+    ran = project.run("fuzz", "a.dra::rare", "--seed", "3")
+    assert ran.code == 2
+    assert "interrupted" in ran.out
+    if examples == 10:
+        assert "ok a.dra::rare: 9 examples" in ran.out
+    else:
+        assert "FOUND a.dra::rare: 63 examples" in ran.out
+        assert "written: specs/regressions/rare-" in ran.out
+        monkeypatch.undo()
+        monkeypatch.chdir(project.root)
+        assert "fails as in an earlier run" in project.run("fuzz", "a.dra::rare").out
+
+
+@pytest.mark.parametrize("sent", ["SIGINT", "SIGKILL"])
+def test_workers_end_with_the_run(project, sent):
+    project.write("a.dra", RARE)
+    command = [sys.executable, "-m", "dralang", "fuzz", "a.dra", "-k", "holds", "--max-examples", "100000", "-n", "2"]
+    process = subprocess.Popen(
+        command,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    while process.stdout.readline() != "1 fuzz\n":
+        assert process.poll() is None
+    time.sleep(2)
+    if sent == "SIGINT":
+        os.killpg(process.pid, signal.SIGINT)
+    else:
+        process.kill()
+    # The workers hold the other ends of these pipes: they end only when all of them have ended.
+    out, err = process.communicate(timeout=60)
+    if sent == "SIGINT":
+        assert process.returncode == 2
+        assert "interrupted" in out
+        assert err == "", "no worker says anything"

@@ -9,8 +9,11 @@ from faults import FAULTS
 from msgspec.structs import replace
 
 from dralang.check.analysis import Analyzer
+from dralang.cluster.clock import EventQueue
+from dralang.controllers import resourceclaim
 from dralang.fuzz import stateful
 from dralang.fuzz.campaign import Campaign, Plan, Target
+from dralang.fuzz.example import play_example
 from dralang.fuzz.how import How
 from dralang.fuzz.stateful import draw_stateful
 from dralang.run.player import play
@@ -113,6 +116,30 @@ def test_moves_are_of_every_kind():
         "Create", "delete", "finish", "fail", "cordon", "uncordon", "TaintDevice", "UntaintDevice", "pause", "resume",
         "restart", "delay", "fail bind", "fail update", "further", "claim",
     }  # fmt: skip
+
+
+def what_failed_keeps_devices(patch):
+    patch.setattr(resourceclaim, "is_done", lambda pod: pod.status.phase == "Succeeded")
+
+
+def what_was_stopped_is_forgotten(patch):
+    patch.setattr(EventQueue, "resume", lambda self, component: self._parked.pop(component, None))
+
+
+@pytest.mark.parametrize("fault", [what_failed_keeps_devices, what_was_stopped_is_forgotten])
+def test_faults_that_only_a_step_meets(fault, monkeypatch):
+    fault(monkeypatch)
+    [scenario], workshop = scenarios_of(RANDOM), Workshop()
+
+    def failing(*, stateful):
+        for seed in range(60):
+            example = play_example(scenario, Dice(seed), workshop, stateful=stateful)
+            if example.failure is not None:
+                return example.signature
+        return ""
+
+    assert failing(stateful=False) == "", "drawn stories meet neither a failing pod nor a stopped component"
+    assert "reservations-of-the-living" in failing(stateful=True)
 
 
 def test_what_is_paused_goes_on_in_the_end():

@@ -1,4 +1,4 @@
-"""What devices behind an extended resource take of their node is noted under the name of a claim; which one, changed."""
+"""What devices behind an extended resource take of their node is noted under the name of a claim: of which, changed."""
 
 import pytest
 from builders import cluster, create, gpu_class, gpu_slice, node, pod, quantities

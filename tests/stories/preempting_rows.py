@@ -21,6 +21,7 @@ from dralang.api.pods import Pod
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.run.simulation import Simulation
 from dralang.scheduler.cycle import SchedulingAlgorithm
+from dralang.scheduler.dynamicresources import plugin as plugin_module
 from dralang.scheduler.dynamicresources.cycle_data import STATE, StateData
 from dralang.scheduler.dynamicresources.holding import CapacityHolder
 from dralang.scheduler.dynamicresources.manager import DRAManager
@@ -83,9 +84,9 @@ class Rows:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Watch all schedulers."""
-        kept: list[tuple[type, str, Any]] = []
+        kept: list[tuple[Any, str, Any]] = []
 
-        def around(owner: type, name: str, see: Callable[..., Any]) -> None:
+        def around(owner: Any, name: str, see: Callable[..., Any]) -> None:
             original = getattr(owner, name)
             kept.append((owner, name, original))
 
@@ -96,7 +97,7 @@ class Rows:
 
             setattr(owner, name, wrapped)
 
-        hooks: tuple[tuple[type, str, Callable[..., Any]], ...] = (
+        hooks: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
             (DefaultPreemption, "post_filter", self._post_filter),
             (DefaultPreemption, "_nominate", self._nominate),
             (DefaultPreemption, "_dry_run", self._dry_run),
@@ -111,7 +112,7 @@ class Rows:
             (PodNominator, "add", self._nominator_add),
             (SchedulingAlgorithm, "filter", self._filter),
             (DynamicResources, "_given", self._given),
-            (DynamicResources, "_drop_reservation", self._drop_reservation),
+            (plugin_module, "drop_reservation", self._drop_reservation),
             (Simulator, "remove", self._simulated_removal),
             (Simulator, "is_releasable", self._is_releasable),
             (Simulator, "add_nominated", self._add_nominated),
@@ -631,8 +632,10 @@ class Rows:
             others = "others of the node" if before == node else "devices of another node"
             self._count(f"P30 {others} are given")
 
-    def _drop_reservation(self, original: Any, plugin: Any, claim: Any, uid: str, *, deallocates: bool) -> Any:
-        original(plugin, claim, uid, deallocates=deallocates)
+    def _drop_reservation(
+        self, original: Any, store: Any, manager: Any, claim: Any, uid: str, *, deallocates: bool
+    ) -> None:
+        original(store, manager, claim, uid, deallocates=deallocates)
         if deallocates:
             now = self._claim_by_uid(claim.metadata.uid)
             self._count("P47 its claim is freed at once", when=now is not None and now.status.allocation is None)

@@ -115,12 +115,15 @@ def one_preemption_at_a_time(simulation: Simulation, world: World, chosen: Chose
 def promises_are_kept(simulation: Simulation, world: World, taken: Taken) -> Iterator[str]:
     """What is held for a preemptor goes to nobody of equal or lower priority."""
     node = taken.node.metadata.name
-    for uid, held in simulation.scheduler.manager.nominations.all().items():
+    manager = simulation.scheduler.manager
+    for uid, held in manager.nominations.all().items():
         if uid == taken.pod.metadata.uid or held.node != node or held.priority < (taken.pod.spec.priority or 0):
             continue
         promised = {
             (each.driver, each.pool, each.device)
-            for _, result in held.results
+            for claim, result in held.results
+            # A shared claim that another pod has allocated meanwhile is where it is: nothing else is held for it.
+            if manager.allocation_of(claim.metadata.uid) is None
             for each in result.devices.results
             if each.share_id is None and not each.admin_access
         }

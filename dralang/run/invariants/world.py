@@ -115,6 +115,7 @@ class World:
         self.served: set[str] = set()
         self.priorities: dict[tuple[str, str], int] = {}
         self.slices: dict[PoolId, dict[str, list[tuple[int, ResourceSlice | None]]]] = {}
+        self.pool_writes: dict[PoolId, list[tuple[int, str, ResourceSlice | None]]] = {}
         self.rules: list[tuple[int, tuple[DeviceTaintRule, ...]]] = [(0, ())]
         self.classes: dict[str, list[tuple[int, DeviceClass | None]]] = {}
         self.lag = 0
@@ -140,6 +141,7 @@ class World:
             found = old if new is None else new
             pool = (found.spec.driver, found.spec.pool.name)
             self.slices.setdefault(pool, {}).setdefault(found.metadata.name, []).append((now, new))
+            self.pool_writes.setdefault(pool, []).append((now, found.metadata.name, new))
         elif kind is DeviceTaintRule:
             self.rules.append((now, tuple(self.store.objects(DeviceTaintRule))))
         elif kind is DeviceClass:
@@ -229,12 +231,16 @@ class World:
         )
 
     def pool_states(self, pool: PoolId, since: int) -> list[list[ResourceSlice]]:
-        """All slices of a pool as they were together, at every moment since then."""
-        versions = self.slices.get(pool, {})
-        times = {since, *(time for each in versions.values() for time, _ in each if time > since)}
-        states = [[_at(each, time) for each in versions.values()] for time in sorted(times)]
-        # Writes of one instant may be heard of one by one, those of different slices in the order in which they came.
-        return [[each for each in state if each is not None] for state in states]
+        """All slices of a pool as they were together since then, between the writes of one instant too."""
+        states: list[list[ResourceSlice]] = []
+        state: dict[str, ResourceSlice] = {}
+        for time, name, slice_ in self.pool_writes.get(pool, ()):
+            if time >= since:
+                states.append(list(state.values()))
+            state.pop(name, None)
+            if slice_ is not None:
+                state[name] = slice_
+        return [*states, list(state.values())]
 
     def rules_since(self, since: int) -> list[tuple[DeviceTaintRule, ...]]:
         """The sets of taint rules that were current at some time since then."""
@@ -256,14 +262,6 @@ class World:
     def node(self, name: str) -> Node | None:
         """A node, or None."""
         return self.store.get(Node, "", name)
-
-
-def _at(versions: list[tuple[int, ResourceSlice | None]], time: int) -> ResourceSlice | None:
-    found: ResourceSlice | None = None
-    for when, each in versions:
-        if when <= time:
-            found = each
-    return found
 
 
 def _current(versions: Any, since: int) -> list[Any]:
