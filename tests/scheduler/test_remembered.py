@@ -48,7 +48,7 @@ def test_these_stories_reach_what_is_remembered(monkeypatch):
         signature = sign(self, state, info)
         data = state.read(STATE)
         kind = "extended" if data is not None and data.special else "claims"
-        if signature:
+        if isinstance(signature, tuple) and signature:
             reached[f"{kind} with a signature"] += 1
             reached["allocated claims with a signature"] += any(
                 isinstance(part, tuple) and part[0] == "allocated" for part in signature

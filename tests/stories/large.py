@@ -12,9 +12,11 @@ from dralang.api.nodes import Node
 from dralang.api.pods import Pod
 from dralang.api.resourceclaim import ResourceClaim, ResourceClaimTemplate
 from dralang.api.resourceslice import ResourceSlice
+from dralang.check.scheduler_plugins import MODELLED
 from dralang.run.simulation import Environment, Simulation
 from dralang.run.workshop import Workshop
 from dralang.scenario.model import Settings
+from dralang.scenario.scheduler_config import FitScoring, PluginArguments, SchedulerConfig
 
 DRIVER = "gpu.example.com"
 ANY = f'device.driver == "{DRIVER}"'
@@ -43,7 +45,8 @@ class LargeStory:
 
     def __init__(self, seed):
         self.chance = random.Random(seed)
-        environment = _WORKSHOP.environment(Settings("1.37", GATES, {}))
+        scheduler = self.scoring() if self.chance.random() < 0.4 else None
+        environment = _WORKSHOP.environment(Settings("1.37", GATES, {}, scheduler))
         assert isinstance(environment, Environment)
         self.simulation = Simulation(environment, manual_kubelet=self.chance.random() < 0.5)
         self.store = self.simulation.store
@@ -51,6 +54,17 @@ class LargeStory:
         changes = [self.cordon, self.taint, self.republish, self.unpublish, self.change_class, self.add_node]
         changes += [self.remove_node, self.size_node, self.delete_claim, self.restart]
         self.acts = [self.add_pod] * 24 + [self.delete_pod] * 6 + changes
+
+    def scoring(self):
+        """A scheduler that scores resources which devices serve."""
+        names = ("cpu", "memory", *self.chance.sample(RESOURCES, 2))
+        fit = FitScoring(type=self.chance.choice(("LeastAllocated", "MostAllocated")), resources=weighted(names))
+        balanced = ("cpu", self.chance.choice(RESOURCES))
+        return SchedulerConfig(
+            name="default-scheduler", initial_backoff=1000, max_backoff=10_000, percentage_of_nodes_to_score=0,
+            plugins=MODELLED, off_at=(), weights=(),
+            arguments=PluginArguments(fit=fit, balanced_resources=balanced),
+        )  # fmt: skip
 
     def tell(self):
         """From the first object to rest."""
@@ -186,6 +200,11 @@ class LargeStory:
     def delete_pod(self):
         if found := self.some(Pod):
             self.store.delete(Pod, "default", found.metadata.name, grace_seconds=0)
+
+
+def weighted(names):
+    """Resources of equal weight."""
+    return tuple((name, 1) for name in names)
 
 
 def new(kind, name, *, labels=None, **body):
