@@ -12,6 +12,7 @@ import gc
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from time import process_time
 from unittest import mock
@@ -42,6 +43,12 @@ FAILING = """  repeat any 1..16 as i {
 """Two pods have all devices between them, at least: ten wait only where twelve were created."""
 
 
+@cache
+def integers(low: int, high: int) -> st.SearchStrategy[int]:
+    """One strategy for each range, as `dralang fuzz` has."""
+    return st.integers(low, high)
+
+
 class Asking:
     """Asks Hypothesis."""
 
@@ -50,7 +57,7 @@ class Asking:
 
     def integer(self, low: int, high: int) -> int:
         """What Hypothesis answers."""
-        number: int = self.data.draw(st.integers(low, high))
+        number: int = self.data.draw(integers(low, high))
         return number
 
 
@@ -60,8 +67,17 @@ class Blind(Watch):
     def _written(self, kind: object, old: object, new: object) -> None:
         """Look at no write."""
 
+    def _taken(self, pod: object, state: object, node: str) -> None:
+        """Look at no decision."""
+
+    def _preempting(self, pod: object, node: str, victims: object) -> None:
+        """Look at no preemption."""
+
     def look_at_rest(self) -> None:
         """Look at no cluster at rest."""
+
+    def look_after_restart(self) -> None:
+        """Start nothing again."""
 
     def look_back(self) -> None:
         """Look at no record."""
