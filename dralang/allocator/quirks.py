@@ -210,6 +210,13 @@ QUIRKS: dict[str, Quirk] = {
         "it is one claim of the pod",
         "case claim-status-update-reserved-same-uid-twice",
     ),
+    "special-claim-has-no-node-resources": Quirk(
+        frozenset({"1.36", "1.37"}),
+        "what devices behind an extended resource take of their node is noted under a name that the API server "
+        "refuses: the pod never runs",
+        "it is noted under the name of the claim",
+        "kubernetes v1.37.2 pkg/apis/core/validation, validateNodeAllocatableResourceClaimStatus",
+    ),
     "second-mention-replaces-first": Quirk(
         _UNTIL_135,
         "of a claim that a pod names twice, the devices of the last mention are kept from others while those of the "

@@ -155,7 +155,7 @@ class Scheduler:
             group_claims=self.dynamic_resources.group_claims,
             sets_timestamp=waits,
             settles_each=features.version in ("1.34", "1.35"),
-            names_special=features.version >= "1.38",
+            names_special=not self._inventories.profile.has("special-claim-has-no-node-resources"),
         )
         self.binder = Binder(
             self.store,

@@ -119,9 +119,9 @@ def test_what_is_refused_in_a_drawn_story_does_not_happen():
 # ---- components -----------------------------------------------------------------------------------------------------
 
 
-UPSTREAM_FAULT = '"<extended-resources>": no mapping found in pod reference'
-"""The scheduler of 1.37 notes what devices take of a node under a name that its API server refuses: such a pod never
-gets its node there. Here it does; see docs/decisions/admission.md."""
+UPSTREAM_FAULT = "no mapping found in pod reference"
+"""The API server of 1.37 refuses what devices behind extended resources take of a node. The stories are told without
+this fault, `special-claim-has-no-node-resources`."""
 
 
 class _Server:

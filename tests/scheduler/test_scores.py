@@ -261,5 +261,7 @@ def test_ignored_resources_are_not_counted():
         "Insufficient example.com/x",
         "Insufficient other.com/y",
     )
-    ignoring = NodeResourcesFit(lambda _name, _node: False, lambda _name: False, ignored=({"example.com/x"}, {"other.com"}))
+    ignoring = NodeResourcesFit(
+        lambda _name, _node: False, lambda _name: False, ignored=({"example.com/x"}, {"other.com"})
+    )
     assert ignoring.filter(CycleState(), wanted, empty).is_success

@@ -182,6 +182,14 @@ class World:
         named = [list(used_claim_names(pod)) for pod in self.store.objects(Pod)]
         return any(len(names) > len(set(names)) for names in named)
 
+    def has_unwritable_footprint(self, quirk: str) -> bool:
+        """Whether a fault is modelled by which the API server refuses what devices take of a node, and it struck."""
+        return self.profile.has(quirk) and any(
+            condition.message.endswith("no mapping found in pod reference")
+            for pod in self.store.objects(Pod)
+            for condition in pod.status.conditions
+        )
+
     # ---- looking back -----------------------------------------------------------------------------------------------
 
     def since(self, claim: ResourceClaim) -> int:

@@ -48,7 +48,7 @@ class ClaimBinder:
         settles_each: whether an allocation is in flight only until it is written or refused (up to 1.35), not until
             the pod has everything.
         names_special: whether what devices take of a node is noted under the real name of the claim for extended
-            resources; the scheduler of 1.37 writes the name that the claim has in its memory.
+            resources; else under the name that the claim has in the scheduler's memory, which the API server refuses.
     """
 
     def __init__(
@@ -78,24 +78,31 @@ class ClaimBinder:
                 self._manager.settle(data.claims[index].metadata.uid)
             if problem:
                 return problem
+        return self._write_footprint(data, info, node)
+
+    def _write_footprint(self, data: StateData, info: PodInfo, node: str) -> str:
+        """Note what the devices take of the node."""
         footprint = data.nodes[node].footprint if node in data.nodes else ()
-        if footprint:
-            meta = info.pod.metadata
-            if self._names_special and data.special:
-                real = data.claims[-1].metadata.name
-                footprint = tuple(
-                    [
-                        replace(each, resource_claim_name=real) if each.resource_claim_name == SPECIAL_NAME else each
-                        for each in footprint
-                    ]
-                )
-            written = self._store.patch_status(
-                Pod, meta.namespace, meta.name, node_allocatable_resource_claim_statuses=footprint
-            )
-            if isinstance(written, ApiError):
-                pod = f"{meta.namespace}/{meta.name}"
-                return f"updating pod {pod} NodeAllocatableResourceClaimStatuses: {written.message}"
-        return ""
+        if not footprint:
+            return ""
+        meta = info.pod.metadata
+        failed = f"updating pod {meta.namespace}/{meta.name} NodeAllocatableResourceClaimStatuses: "
+        special = [index for index, each in enumerate(footprint) if each.resource_claim_name == SPECIAL_NAME]
+        if special and not self._names_special:
+            field = f"status.nodeAllocatableResourceClaimStatuses[{special[0]}].resourceClaimName"
+            why = f'Invalid value: "{SPECIAL_NAME}": no mapping found in pod reference'
+            return f'{failed}Pod "{meta.name}" is invalid: {field}: {why}'
+        real = data.claims[-1].metadata.name
+        named = tuple(
+            [
+                replace(each, resource_claim_name=real) if index in special else each
+                for index, each in enumerate(footprint)
+            ]
+        )
+        written = self._store.patch_status(
+            Pod, meta.namespace, meta.name, node_allocatable_resource_claim_statuses=named
+        )
+        return f"{failed}{written.message}" if isinstance(written, ApiError) else ""
 
     def settle(self, data: StateData) -> None:
         """Everything is written and ready: nothing of the pod is in flight any more."""
