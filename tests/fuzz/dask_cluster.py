@@ -1,5 +1,6 @@
 """A Dask cluster of real processes on this machine, in folders where there is no spec."""
 
+import json
 import os
 import signal
 import subprocess
@@ -22,9 +23,8 @@ class Cluster:
         file = folder / "scheduler.json"
         self._start("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", file)
         self.scheduler = self.processes[0]
-        _until(lambda: file.exists() and file.stat().st_size > 0)
-        with self._asking(file) as client:
-            self.address = client.scheduler.address
+        _until(lambda: _address(file))
+        self.address = _address(file)
 
     def _start(self, module: str, *arguments: object, path: Path = ROOT) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", module, *map(str, arguments), "--no-dashboard"]
@@ -41,10 +41,8 @@ class Cluster:
         return process
 
     @staticmethod
-    def _asking(where: object) -> distributed.Client:
-        if isinstance(where, Path):
-            return distributed.Client(scheduler_file=str(where), set_as_default=False)
-        return distributed.Client(where, set_as_default=False)
+    def _asking(address: str) -> distributed.Client:
+        return distributed.Client(address, set_as_default=False, timeout=SECONDS)
 
     def worker(self, name: str, path: Path = ROOT) -> subprocess.Popen[bytes]:
         """One more worker, which takes its dralang from a folder; returns when it is there."""
@@ -75,6 +73,14 @@ class Cluster:
         for process in reversed(self.processes):
             process.send_signal(signal.SIGKILL)
             process.wait()
+
+
+def _address(file: Path) -> str:
+    """What a scheduler has written, empty while it has not, or not all of it."""
+    try:
+        return str(json.loads(file.read_bytes())["address"])
+    except (OSError, ValueError):
+        return ""
 
 
 def _until(condition) -> None:
