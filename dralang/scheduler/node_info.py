@@ -73,6 +73,7 @@ class PodInfo:
         """The info for the pod with a node: all that was computed stays."""
         copy: PodInfo = object.__new__(PodInfo)
         copy.pod = pod
+        copy.kind = None
         copy.uid = self.uid
         copy.priority = self.priority
         copy.claims = known_claims(pod)
