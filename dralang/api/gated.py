@@ -130,7 +130,13 @@ def _without_node_resources(spec: ResourceSliceSpec) -> ResourceSliceSpec:
 
 
 def _is_list(attribute: DeviceAttribute) -> bool:
-    return any(getattr(attribute, name) is not None for name in _NO_LISTS)
+    # Spelled out: it is asked of every attribute of every slice that is written.
+    return (
+        attribute.ints is not None
+        or attribute.bools is not None
+        or attribute.strings is not None
+        or attribute.versions is not None
+    )
 
 
 def _uses_lists(spec: ResourceSliceSpec) -> bool:
