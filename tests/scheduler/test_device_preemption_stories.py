@@ -5,9 +5,7 @@ The run prints how often each row of docs/kep-5690.md was reached.
 
 import re
 import sys
-from collections.abc import Iterator
 
-import pytest
 from counts import LONG, count
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,27 +16,22 @@ from stories.preempting_story import Story
 STORIES = count(2_500, 50_000)
 LEAST = 100 if LONG else 1
 """How often every branch has to be reached."""
-ROWS = Rows()
 
 
-@pytest.fixture(scope="module", autouse=True)
-def listening() -> Iterator[None]:
-    """Counts what the stories reach."""
-    with ROWS.listening():
-        yield
+def test_every_story_ends_well_and_all_together_reach_everything(capsys):
+    rows = Rows()
 
+    @settings(max_examples=STORIES, deadline=None)
+    @given(seed=st.integers(0, 2**40))
+    def tell(seed):
+        Story(seed, rows).tell()
 
-@settings(max_examples=STORIES, deadline=None)
-@given(seed=st.integers(0, 2**40))
-def test_a_story_ends_well(seed):
-    Story(seed, ROWS).tell()
-
-
-def test_the_stories_reach_everything(capsys):
+    with rows.listening():
+        tell()
     with capsys.disabled():
-        sys.stdout.write("\n" + "\n".join(ROWS.lines()) + "\n")
-    assert ROWS.counts["stories that preempt"] * 10 >= ROWS.counts["stories"] * 3
-    assert [name for name in BRANCHES if ROWS.counts[name] < LEAST] == []
+        sys.stdout.write("\n" + "\n".join(rows.lines()) + "\n")
+    assert rows.counts["stories that preempt"] * 10 >= rows.counts["stories"] * 3
+    assert [name for name in BRANCHES if rows.counts[name] < LEAST] == []
 
 
 def test_every_row_is_a_branch_or_holds_always():
