@@ -319,6 +319,8 @@ class Scheduler:
         uid = new.metadata.uid
         queued = self._entry(new)
         if queued is None:
+            if self.cache.node_of(uid):
+                return  # an old version of a pod that is bound: news of that is on its way
             self._add_to_queue(PodInfo(new))
             self._nominate_from_status(new)
             return

@@ -1,4 +1,5 @@
 from builders import claim, cluster, create, gpu_class, gpu_cluster, gpu_slice, node, pod, template
+from msgspec.structs import replace
 
 from dralang.allocator.allocate import allocate
 from dralang.allocator.outcome import Unallocatable
@@ -64,3 +65,16 @@ def test_an_error_is_retried_by_itself():
     found = waiting(simulation, "default", "a")
     assert (found.place, found.before_nodes[1]) == ("error-backoff", "no nodes available to schedule pods")
     assert found.next_try == 2_000
+
+
+def test_old_news_of_a_pod_that_is_bound_does_not_bring_it_back():
+    simulation = gpu_cluster()
+    taken = []
+    simulation.scheduler.on_taken = lambda pod, state, node: taken.append(pod.metadata.name)
+    simulation.delay("scheduler", 2_000)
+    simulation.create(pod("a", from_template="one-gpu"))
+    simulation.advance_to(1_500)
+    waiting_still = simulation.pod("default", "a")
+    simulation.update(replace(waiting_still, metadata=replace(waiting_still.metadata, labels={"team": "x"})))
+    simulation.advance_to(60_000)
+    assert taken == ["a"]
