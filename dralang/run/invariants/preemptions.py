@@ -120,6 +120,8 @@ def one_preemption_at_a_time(simulation: Simulation, world: World, chosen: Chose
         before is not None
         and before.memory is manager
         and before.node == chosen.node.metadata.name == simulation.scheduler.nominator.node_of(uid)
+        # A nomination that has ended defers nothing, even if somebody sets the nominated node again.
+        and manager.nominations.on(uid, before.node) is not None
     ):
         for claim, allocation in before.claims:
             if manager.allocation_of(claim) is allocation:
