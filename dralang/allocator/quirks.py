@@ -210,6 +210,12 @@ QUIRKS: dict[str, Quirk] = {
         "it is one claim of the pod",
         "case claim-status-update-reserved-same-uid-twice",
     ),
+    "failed-binding-forgets-devices": Quirk(
+        frozenset({"1.36", "1.37", "1.38"}),
+        "a scheduler that hears late takes the devices of a binding that failed after they were written for free",
+        "what the API server has answered counts",
+        "kubernetes v1.37.2 plugins/dynamicresources, Unreserve (AssumedClaimRestore)",
+    ),
     "special-claim-has-no-node-resources": Quirk(
         frozenset({"1.36", "1.37"}),
         "what devices behind an extended resource take of their node is noted under a name that the API server "

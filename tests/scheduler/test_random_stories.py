@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from counts import LONG, count
 from stories.digest import digest
-from stories.invariants import UpstreamFaultError, Watch, check_at_rest, check_restart_of_everything
+from stories.invariants import Watch, check_at_rest, check_restart_of_everything
 from stories.reached import EXPECTED, Reached
 from stories.story import Story
 
@@ -28,7 +28,7 @@ LEAST = 100 // SHARDS
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_nothing_is_lost_or_given_away_twice(shard, capsys):
     reached = Reached()
-    restarted = faults = 0
+    restarted = 0
     with reached.listening():
         for seed in range(shard * 5_000, shard * 5_000 + STORIES):
             story = Story(seed)
@@ -39,8 +39,6 @@ def test_nothing_is_lost_or_given_away_twice(shard, capsys):
                 reached.story_told(story)
                 check_at_rest(story)
                 restarted += check_restart_of_everything(story)
-            except UpstreamFaultError:
-                faults += 1
             except Exception as error:
                 error.add_note(f"story {seed}: {story.world.features.version} {sorted(story.world.themes)}")
                 raise
@@ -48,7 +46,6 @@ def test_nothing_is_lost_or_given_away_twice(shard, capsys):
         with capsys.disabled():
             sys.stdout.write("\n".join([f"\nshard {shard} has reached:", *reached.lines(), ""]))
     assert restarted * 2 > STORIES, "too few stories end so that a restart must change nothing"
-    assert faults * 1_000 <= STORIES, "the fault of the real scheduler is a matter of bad luck"
     assert not reached.unknown, f"reasons without a name: {reached.unknown}"
     if LONG:
         seldom = {name: reached.counts[name] for name in EXPECTED if reached.counts[name] < LEAST}

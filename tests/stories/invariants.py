@@ -35,14 +35,6 @@ ENDED = ("Succeeded", "Failed")
 DeviceKey = tuple[str, str, str]
 
 
-class UpstreamFaultError(Exception):
-    """The real scheduler does the same wrong thing: the story ends here.
-
-    When a binding fails after a claim was written, Unreserve goes back to the version of the claim that the informer
-    knows (AssumedClaimRestore). If the informer is late, the devices are given away a second time.
-    """
-
-
 class Holding(NamedTuple):
     """What one claim has, written or in flight."""
 
@@ -82,12 +74,7 @@ class Watch:
         self._read = len(entries)
 
     def _check_holdings(self, simulation: Simulation) -> None:
-        holdings = list(_holdings(simulation))
-        if "scheduler" in self.story.late_components and _doubled(holdings):
-            failed = ("running PreBind plugin", "running Bind plugin")
-            if any(each.message.startswith(failed) for each in simulation.trace):
-                raise UpstreamFaultError
-        _check_holdings(simulation, holdings)
+        _check_holdings(simulation, list(_holdings(simulation)))
 
     def _note_taints(self, simulation: Simulation) -> None:
         for slice_ in simulation.store.objects(ResourceSlice):
@@ -144,16 +131,6 @@ def _holdings(simulation: Simulation) -> Iterator[Holding]:
             flying[claim.metadata.uid] = allocation
     for uid, allocation in flying.items():
         yield Holding(uid, allocation)
-
-
-def _doubled(holdings: list[Holding]) -> bool:
-    dedicated = [
-        (each.driver, each.pool, each.device)
-        for holding in holdings
-        for each in holding.allocation.devices.results
-        if each.share_id is None and not each.admin_access
-    ]
-    return len(dedicated) > len(set(dedicated))
 
 
 def _check_holdings(simulation: Simulation, holdings: list[Holding]) -> None:

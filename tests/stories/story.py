@@ -66,8 +66,12 @@ class Story:
         self.seed = seed
         self.draw = Draw(seed)
         self.world: World = draw_world(self.draw)
-        # With these faults some pods would be tried for ever.
-        quirks = {"claim-named-twice-counts-twice": False, "special-claim-has-no-node-resources": False}
+        # With these faults some pods would be tried for ever, and devices given away twice.
+        quirks = {
+            "claim-named-twice-counts-twice": False,
+            "special-claim-has-no-node-resources": False,
+            "failed-binding-forgets-devices": False,
+        }
         self.simulation = Simulation(Environment(self.world.features, EXPRESSIONS, quirks))
         refused = self.simulation.load(self.world.objects)
         assert not refused, refused

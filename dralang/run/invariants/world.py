@@ -190,6 +190,13 @@ class World:
             for condition in pod.status.conditions
         )
 
+    def may_have_forgotten_devices(self, quirk: str) -> bool:
+        """Whether a fault is modelled that frees devices in a late scheduler's memory, and a binding failed in one."""
+        if not self.profile.has(quirk) or not max(self.lag, self.events.lag("scheduler")):
+            return False
+        failed = ("running PreBind plugin", "running Bind plugin")
+        return any(each.message.startswith(failed) for each in self.store.journal.entries)
+
     # ---- looking back -----------------------------------------------------------------------------------------------
 
     def since(self, claim: ResourceClaim) -> int:

@@ -59,6 +59,7 @@ class DRAManager:
         self._touched = touched
         self._inventories = inventories
         self._uses_rules = taint_rules
+        self._forgets_written = inventories.profile.has("failed-binding-forgets-devices")
         self.counts_twice = inventories.profile.has("claim-named-twice-counts-twice")
         """Whether a claim that a pod names twice is two claims for it."""
         self.names = ClassNames(recomputes=recomputes_names)
@@ -158,9 +159,11 @@ class DRAManager:
         self._recount(claim.metadata.uid, claim)
         self._changed(known, claim)
 
-    def restore(self, namespace: str, name: str) -> None:
-        """Drop what was assumed of a claim."""
-        key = (namespace, name)
+    def restore(self, claim: ResourceClaim, *, is_written: bool) -> None:
+        """Drop what was assumed of a claim, also what is written already: `failed-binding-forgets-devices`."""
+        if is_written and not self._forgets_written:
+            return
+        key = (claim.metadata.namespace, claim.metadata.name)
         known, informed = self._claims.get(key), self._informed.get(key)
         if known is None or informed is None or known is informed:
             return

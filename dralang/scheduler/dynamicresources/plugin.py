@@ -578,7 +578,7 @@ class DynamicResources(Plugin):
             return
         for claim in data.user_claims:
             if self.manager.settle(claim.metadata.uid, info.uid):
-                self.manager.restore(claim.metadata.namespace, claim.metadata.name)
+                self.manager.restore(claim, is_written=claim.status.allocation is not None)
             if claim.status.allocation is not None and is_reserved_for(info.pod, claim):
                 drop_reservation(
                     self._store, self.manager, claim, info.uid, deallocates=self.preempts and data.preempted
