@@ -1,24 +1,23 @@
 """What a story reaches: states of the cluster, events, refusals, controllers at work, features in use."""
 
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Sequence
 from hashlib import blake2b
-from typing import Any, Final, get_type_hints
+from typing import Any, Final
 
 from msgspec import Struct
 
-from dralang.api import gated
-from dralang.api.resourceclaim import ResourceClaim, ResourceClaimTemplate
+from dralang.api.gated import dropped_fields
+from dralang.api.resourceclaim import ResourceClaim
 from dralang.cluster.journal import JournalEntry
-from dralang.features import DEFAULT_VERSION, VERSIONS, FeatureGates, gates_of
-from dralang.fuzz.catalogue import catalogue, features, said, without_numbers
+from dralang.features import DEFAULT_VERSION, FeatureGates
+from dralang.fuzz.catalogue import catalogue, said, without_numbers
 from dralang.run.simulation import Simulation
 
 STATES: Final = 1 << 24
 """How many states are told apart."""
 _SAMPLED: Final = 4
 """In one story out of so many it is looked at which features are in use: that takes longer than the rest."""
-_ALL: Final = frozenset(gate for version in VERSIONS for gate in gates_of(version))
+_NONE: Final = FeatureGates(DEFAULT_VERSION, frozenset())
 
 
 class Reached(Struct, frozen=True):
@@ -183,33 +182,4 @@ class States:
 
 def features_of(new: Any) -> frozenset[str]:
     """The gates whose fields an object uses: without such a gate an API server would drop something of it."""
-    return frozenset([gate for part in _parts(new) for gate in _used_by(part)])
-
-
-def _parts(new: Any) -> Iterator[Any]:
-    yield new
-    if isinstance(new, ResourceClaim):
-        yield new.spec
-    elif isinstance(new, ResourceClaimTemplate):
-        yield new.spec.spec
-
-
-def _used_by(part: Any) -> Iterator[str]:
-    for drop, needs_old, gates in _drops().get(type(part), ()):
-        old = type(part)() if needs_old else None
-        whole = drop(part, old, FeatureGates(DEFAULT_VERSION, _ALL))
-        for gate, without in gates:
-            if drop(part, old, without) != whole:
-                yield gate
-
-
-@cache
-def _drops() -> dict[type[Any], list[tuple[Any, bool, list[tuple[str, FeatureGates]]]]]:
-    """The functions that drop fields of features that are off, by what they drop them from."""
-    gates = [(gate, FeatureGates(DEFAULT_VERSION, _ALL - {gate})) for gate in features()]
-    found: dict[type[Any], list[tuple[Any, bool, list[tuple[str, FeatureGates]]]]] = {}
-    for name, function in vars(gated).items():
-        if name.startswith("gated_"):
-            hints = get_type_hints(function)
-            found.setdefault(hints["new"], []).append((function, hints["old"] is hints["new"], gates))
-    return found
+    return frozenset([gate for dropped in dropped_fields(new, _NONE) for gate in dropped.gates])

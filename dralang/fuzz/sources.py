@@ -119,6 +119,7 @@ class _Reading:
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
         self.open: set[int] = set()
+        self.passed: dict[tuple[int, str], set[str]] = {}
 
     def of(self, node: ast.expr | None, scope: Scope) -> set[str]:
         if node is None or id(node) in self.open:
@@ -208,8 +209,14 @@ class _Reading:
         """What callers give a parameter."""
         names = [argument.arg for argument in _arguments(function)]
         if names[0] in ("self", "cls"):
+            if name == names[0]:
+                return {GAP}  # what an object says of itself
             del names[0]
-        found: set[str] = set()
+        # Objects are handed on through many callers: each parameter is followed once.
+        known = self.passed.get((id(function), name))
+        if known is not None:
+            return known
+        found = self.passed[id(function), name] = set()
         for call, scope in self.sources.calls_of(function.name, module):
             arguments = _spread(call, len(function.args.args) - len(_arguments(function)) + len(names))
             found |= self.of(argument_of(call, arguments, names.index(name), name), scope)

@@ -35,13 +35,13 @@ class PodReports:
         self._store = store
         self._component = component
 
-    def record(self, pod: Pod, reason: str, message: str, *related: str) -> None:
+    def note_pod(self, pod: Pod, reason: str, message: str, *related: str) -> None:
         """Note in the journal what happened to a pod."""
         meta, now = pod.metadata, self._store.events.now
         entry = JournalEntry(now, self._component, "Pod", meta.namespace, meta.name, reason, message, related)
         self._store.journal.record(entry)
 
-    def waits(self, pod: Pod, reason: str, message: str, nominated: str | None) -> None:
+    def write_waiting(self, pod: Pod, reason: str, message: str, nominated: str | None) -> None:
         """Write why a pod waits.
 
         Args:
@@ -50,7 +50,7 @@ class PodReports:
             message: why.
             nominated: the node to which it is nominated, empty for none; None if that stays as it is.
         """
-        self.record(pod, "FailedScheduling", message)
+        self.note_pod(pod, "FailedScheduling", message)
         condition = PodCondition(type="PodScheduled", status="False", reason=reason, message=message)
         changes: dict[str, object] = {}
         if condition not in pod.status.conditions:

@@ -534,7 +534,7 @@ class Scheduler:
     def _bound(self, binding: Binding) -> None:
         pod = binding.queued.pod
         self._drop_from_queue(pod)
-        self._reports.record(pod, "Scheduled", f"assigned to {binding.node}", binding.node)
+        self._reports.note_pod(pod, "Scheduled", f"assigned to {binding.node}", binding.node)
 
     def _binding_failed(self, binding: Binding, message: str) -> None:
         queued = binding.queued
@@ -576,7 +576,7 @@ class Scheduler:
             self.nominator.add(queued.info, nominated)
         elif nominated is not None:
             self.nominator.delete(meta.uid)
-        self._reports.waits(current, reason, message, nominated)
+        self._reports.write_waiting(current, reason, message, nominated)
 
 
 @lru_cache(maxsize=1024)
