@@ -352,11 +352,11 @@ def test_ctrl_c_tells_what_was_found_until_then(project, monkeypatch, examples):
     project.write("a.dra", RARE)
     play, played = explore.play_example, []
 
-    def interrupted(scenario, *rest):
+    def interrupted(scenario, *rest, **how):
         played.append(1)
         if len(played) == examples:
             raise KeyboardInterrupt
-        return play(scenario, *rest)
+        return play(scenario, *rest, **how)
 
     monkeypatch.setattr(explore, "play_example", interrupted)
     ran = project.run("fuzz", "a.dra::rare", "--seed", "3")

@@ -11,6 +11,8 @@ MEMORY = 1 << 30
 # The limit is on address space, which is more than what is used; so nothing slips through.
 RUNNER = (
     "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); "
+    # Seconds of the processor, so that it does not matter what else runs on the machine.
+    "resource.setrlimit(resource.RLIMIT_CPU, (12, 12)); "
     "from dralang.cli.main import main; sys.exit(main(sys.argv[1:]))"
 )
 USE = 'use "x.yaml"\nscenario "s" { expect all pods are settled }\n'
@@ -72,7 +74,7 @@ YAML = {
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", RUNNER, *arguments], cwd=folder, capture_output=True, text=True, timeout=10, check=False
+        [sys.executable, "-c", RUNNER, *arguments], cwd=folder, capture_output=True, text=True, timeout=60, check=False
     )
 
 
