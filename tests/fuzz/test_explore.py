@@ -25,8 +25,8 @@ def drawn(monkeypatch, chunks=4, examples=50):
     [scenario] = Analyzer().text(Path("a.dra"), "a.dra", SPEC).scenarios
     kept: list[tuple[int, ...]] = []
 
-    def keeping(*arguments):
-        example = play(*arguments)
+    def keeping(*arguments, **how):
+        example = play(*arguments, **how)
         kept.append(example.choices)
         return example
 
