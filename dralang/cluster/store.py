@@ -18,7 +18,7 @@ from dralang.api.gated import without_gated
 from dralang.api.gated_status import gated_claim_status
 from dralang.api.meta import ObjectMeta
 from dralang.api.nodes import Node
-from dralang.api.pods import Pod, PodCondition
+from dralang.api.pods import TERMINAL, Pod, PodCondition
 from dralang.api.priority import PriorityClass
 from dralang.api.resourceclaim import ResourceClaim, ResourceClaimStatus, ResourceClaimTemplate
 from dralang.api.resourceslice import ResourceSlice
@@ -451,7 +451,7 @@ def _is_over(kind: type[Any], meta: ObjectMeta) -> bool:
 
 
 def _grace_seconds(pod: Pod, asked: int | None) -> int:
-    if not pod.spec.node_name or pod.status.phase in ("Succeeded", "Failed"):
+    if not pod.spec.node_name or pod.status.phase in TERMINAL:
         return 0
     own = pod.spec.termination_grace_period_seconds
     grace = asked if asked is not None else (own if own is not None else 0)

@@ -7,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dralang.api.devicetaintrule import DeviceTaintRule
+from dralang.api.pods import TERMINAL
 from dralang.api.resourceslice import ResourceSlice
 from dralang.cluster.admission import KubernetesObject
 from dralang.cluster.taint_rules import selects
@@ -103,7 +104,7 @@ def _selected(simulation: Simulation, rule: DeviceTaintRule) -> list[str]:
 def _users(simulation: Simulation, selected: set[str]) -> list[Leaving]:
     result = []
     for pod in simulation.pods():
-        if not pod.spec.node_name or pod.status.phase in ("Succeeded", "Failed"):
+        if not pod.spec.node_name or pod.status.phase in TERMINAL:
             continue
         used = [full_device_name(each) for each in pod_devices(simulation, pod)]
         tainted = tuple(dict.fromkeys([device for device in used if device in selected]))

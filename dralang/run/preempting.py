@@ -5,7 +5,7 @@ Computed when somebody asks, from the cluster as it is; asking changes nothing.
 
 from typing import NamedTuple
 
-from dralang.api.pods import Pod
+from dralang.api.pods import TERMINAL, Pod
 from dralang.run.outcome import Why
 from dralang.run.simulation import Simulation
 from dralang.scheduler.framework import CycleState, NodeStatuses
@@ -31,7 +31,7 @@ def chance_of(simulation: Simulation, pod: Pod) -> Chance:
     """Whether a preemption attempt of the pod would nominate a node now."""
     name = pod.metadata.name
     scheduler = simulation.scheduler
-    if pod.spec.node_name or pod.status.phase in ("Succeeded", "Failed"):
+    if pod.spec.node_name or pod.status.phase in TERMINAL:
         return Chance(holds=False, text=f"{name} has no need to preempt")
     if pod.metadata.deletion_timestamp is not None or pod.metadata.uid in scheduler.binder.waiting:
         return Chance(holds=False, text=f"{name} is not tried any more")

@@ -3,14 +3,12 @@
 from collections.abc import Iterator
 
 from dralang.allocator.state import AllocatedState
-from dralang.api.pods import Pod
+from dralang.api.pods import TERMINAL, Pod
 from dralang.api.workloads import PodGroup
 from dralang.cluster.podclaims import used_claim_names
 from dralang.run.invariants.world import World
 from dralang.run.simulation import Simulation
 from dralang.run.waiting import Waiting, waiting
-
-_ENDED = ("Succeeded", "Failed")
 
 
 def memory_is_what_is_written(simulation: Simulation, world: World) -> Iterator[str]:
@@ -45,7 +43,7 @@ def memory_is_what_is_written(simulation: Simulation, world: World) -> Iterator[
 def pods_where_the_scheduler_thinks(simulation: Simulation, world: World) -> Iterator[str]:
     """The scheduler places every pod where it runs, and a pod that has ended nowhere."""
     for each in simulation.pods():
-        placed = each.spec.node_name if each.status.phase not in _ENDED else ""
+        placed = each.spec.node_name if each.status.phase not in TERMINAL else ""
         known = simulation.scheduler.cache.node_of(each.metadata.uid)
         if known != placed:
             yield f"the scheduler counts {each.metadata.name} on {known or 'no node'}, it is on {placed or 'no node'}"
@@ -53,7 +51,7 @@ def pods_where_the_scheduler_thinks(simulation: Simulation, world: World) -> Ite
 
 def reservations_of_the_living(simulation: Simulation, world: World) -> Iterator[str]:
     """A claim is reserved only for pods and pod groups that exist and have not ended."""
-    alive = {each.metadata.uid for each in simulation.pods() if each.status.phase not in _ENDED}
+    alive = {each.metadata.uid for each in simulation.pods() if each.status.phase not in TERMINAL}
     alive |= {each.metadata.uid for each in simulation.store.objects(PodGroup)}
     for claim in simulation.claims():
         if claim.metadata.uid not in world.served:

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
+from dralang.api.pods import TERMINAL
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.run.invariants.world import World
 from dralang.run.simulation import Simulation
 from dralang.scheduler.resources import amount
-
-_ENDED = ("Succeeded", "Failed")
 
 
 def sharers_are_counted(simulation: Simulation, world: World) -> Iterator[str]:
@@ -43,7 +42,7 @@ def nodes_count_devices_once(simulation: Simulation, world: World) -> Iterator[s
         claims: set[tuple[str, str]] = set()
         plain = True
         for pod in simulation.pods():
-            if pod.spec.node_name != info.name or pod.status.phase in _ENDED:
+            if pod.spec.node_name != info.name or pod.status.phase in TERMINAL:
                 continue
             plain = plain and not (pod.spec.init_containers or pod.spec.overhead or pod.spec.resources)
             for container in pod.spec.containers:
