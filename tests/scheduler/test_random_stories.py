@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from counts import LONG, count
-from stories.digest import digest
+from stories.digest import course_of, digest
 from stories.invariants import Watch, check_at_rest, check_restart_of_everything
 from stories.reached import EXPECTED, Reached
 from stories.story import Story
@@ -68,12 +68,7 @@ def test_every_process_tells_the_same_stories():
 
 @pytest.mark.parametrize("seed", range(30_000, 30_000 + count(40, 400)))
 def test_verdicts_kept_from_earlier_cycles_change_nothing(seed, monkeypatch):
-    def told():
-        story = Story(seed)
-        story.tell()
-        return list(story.simulation.trace)
-
     monkeypatch.setattr(cycle, "REMEMBERS_FROM", 10**6)
-    expected = told()
+    expected = course_of(Story(seed))
     monkeypatch.setattr(cycle, "REMEMBERS_FROM", 1)
-    assert told() == expected
+    assert course_of(Story(seed)) == expected

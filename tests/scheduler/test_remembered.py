@@ -6,6 +6,7 @@ import pytest
 from builders import claim, cluster, create, gpu_class, gpu_slice, node, pod, where
 from counts import count
 from msgspec.structs import replace
+from stories.digest import course_of
 from stories.large import LargeStory
 
 from dralang.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
@@ -18,12 +19,6 @@ from dralang.scheduler.dynamicresources.plugin import DynamicResources
 from dralang.scheduler.verdicts import Verdicts, Walk
 
 
-def told(seed):
-    story = LargeStory(seed)
-    story.tell()
-    return list(story.simulation.trace)
-
-
 @pytest.fixture
 def few_are_enough(monkeypatch):
     """A search ends when half of the nodes fit, as in large clusters."""
@@ -34,9 +29,9 @@ def few_are_enough(monkeypatch):
 @pytest.mark.usefixtures("few_are_enough")
 def test_what_is_remembered_changes_nothing(seed, monkeypatch):
     monkeypatch.setattr(cycle, "REMEMBERS_FROM", 10**6)
-    expected = told(seed)
+    expected = course_of(LargeStory(seed))
     monkeypatch.setattr(cycle, "REMEMBERS_FROM", 1)
-    assert told(seed) == expected
+    assert course_of(LargeStory(seed)) == expected
 
 
 @pytest.mark.usefixtures("few_are_enough")
@@ -73,7 +68,7 @@ def test_these_stories_reach_what_is_remembered(monkeypatch):
     monkeypatch.setattr(SchedulingAlgorithm, "_look_at_only_node", looked)
     monkeypatch.setattr(Verdicts, "walk", walked)
     for seed in range(20):
-        told(seed)
+        course_of(LargeStory(seed))
     assert len(reached) == 7
     assert min(reached.values()) >= 20, reached
 

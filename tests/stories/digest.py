@@ -6,6 +6,13 @@ import sys
 from stories.story import Story
 
 from dralang.api.encode import to_json
+from dralang.cluster.journal import JournalEntry
+
+
+def course_of(story) -> list[JournalEntry]:
+    """Tell a story; what happened in it, entry by entry."""
+    story.tell()
+    return list(story.simulation.trace)
 
 
 def digest(first: int, count: int) -> str:
@@ -13,8 +20,7 @@ def digest(first: int, count: int) -> str:
     sums = hashlib.sha256()
     for seed in range(first, first + count):
         story = Story(seed)
-        story.tell()
-        sums.update(repr(story.simulation.trace).encode())
+        sums.update(repr(course_of(story)).encode())
         store = story.simulation.store
         for kind in store.kinds():
             for each in store.objects(kind):
