@@ -111,6 +111,8 @@ class SliceDevice:
 
     def satisfies(self, selectors: tuple[str, ...]) -> bool | SelectorFailure:
         """Whether all selectors are true, stopping at the first that is not."""
+        if not selectors:
+            return True
         known = self.selected.get(selectors)
         if known is None:
             known = self.selected[selectors] = self._evaluate(selectors)

@@ -5,13 +5,11 @@ Source: k8s.io/dynamic-resource-allocation cel/compile.go (DeviceMatches, getAtt
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from dralang.api.resourceslice import Device, DeviceAttribute
 from dralang.cel.environment import Environment
 from dralang.cel.values import CelError, DomainMap, Value, semver_of
-
-Entry = TypeVar("Entry")
 
 _MAX_TEXT: Final = 64
 _MAX_LIST: Final = 64
@@ -160,15 +158,42 @@ def _names(name: str, driver: str) -> _Names:
     return _Names(identifier, attribute, f"A:{domain}", capacity, f"C:{domain}", large)
 
 
-def _bare_first(entries: Mapping[str, Entry]) -> Iterable[tuple[str, Entry]]:
-    """The entries in their order, but names without a domain first.
+class _Layout(NamedTuple):
+    """What follows from the names of a device's attributes and capacities.
+
+    Attributes:
+        flat: all keys of a prepared device in their order, with whatever does not depend on its values.
+        attributes: each attribute's name and its names.
+        capacities: the same for capacities.
+        large: more of them, or longer ones, than the API allows.
+    """
+
+    flat: dict[str, Value]
+    attributes: tuple[tuple[str, _Names], ...]
+    capacities: tuple[tuple[str, _Names], ...]
+    large: bool
+
+
+@lru_cache(1024)
+def _layout(attributes: tuple[str, ...], capacities: tuple[str, ...], driver: str) -> _Layout:
+    flat: dict[str, Value] = {}
+    named = tuple((name, _names(name, driver)) for name in _bare_first(attributes))
+    counted = tuple((name, _names(name, driver)) for name in _bare_first(capacities))
+    for _, known in named:
+        flat[known.attribute] = flat[known.attributes] = True
+    for _, known in counted:
+        flat[known.capacity] = flat[known.capacities] = True
+    flat["driver"] = driver
+    large = len(driver) > _MAX_NAME or max(len(attributes), len(capacities)) > _MAX_ENTRIES
+    return _Layout(flat, named, counted, large or any(known.large for _, known in (*named, *counted)))
+
+
+def _bare_first(names: Iterable[str]) -> list[str]:
+    """The names in their order, but those without a domain first.
 
     So the qualified name wins over the same name without domain, wherever they stand.
     """
-    qualified = [item for item in entries.items() if "/" in item[0]]
-    if not qualified or len(qualified) == len(entries):
-        return entries.items()
-    return [item for item in entries.items() if "/" not in item[0]] + qualified
+    return sorted(names, key=lambda name: "/" in name)
 
 
 def _is_large(value: Value) -> bool:
@@ -193,28 +218,23 @@ def prepare(driver: str, device: Device, *, lists: bool = True, lazy: bool = Fal
         lists: whether this version of Kubernetes knows list attributes.
         lazy: whether a bad attribute fails only where it is looked at.
     """
-    flat: dict[str, Value] = {}
+    layout = _layout(tuple(device.attributes), tuple(device.capacity), driver)
+    flat = layout.flat.copy()
     problem = ""
-    large = len(driver) > _MAX_NAME
-    for name, attribute in _bare_first(device.attributes):
-        known = _names(name, driver)
+    large = layout.large
+    for name, known in layout.attributes:
         try:
-            value = attribute_value(attribute, lists=lists)
+            value = attribute_value(device.attributes[name], lists=lists)
         except ValueError as error:
             if not lazy:
                 problem = problem or f"attribute {name}: {error}"
+                flat.pop(known.attribute, None)
                 continue
             text = f"attribute {known.identifier}: value is invalid or its type is not supported by this version"
             value, large = CelError(text), True
-        large = large or known.large or _is_large(value)
+        large = large or _is_large(value)
         flat[known.attribute] = value
-        flat[known.attributes] = True
-    for name, capacity in _bare_first(device.capacity):
-        known = _names(name, driver)
-        large = large or known.large
-        flat[known.capacity] = capacity.value
-        flat[known.capacities] = True
-    flat["driver"] = driver
+    for name, known in layout.capacities:
+        flat[known.capacity] = device.capacity[name].value
     flat["multi"] = bool(device.allow_multiple_allocations)
-    large = large or max(len(device.attributes), len(device.capacity)) > _MAX_ENTRIES
     return Unready(flat, problem) if problem or large else Prepared(flat)
