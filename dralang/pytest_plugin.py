@@ -1,17 +1,22 @@
 """The pytest plugin: every scenario and every fuzz of a `.dra` file is a test item.
 
 Tags are markers (`-m`), titles and tags are keywords (`-k`), `xfail` is strict as everywhere in dralang. A fuzz plays
-as many examples as the Hypothesis profile says, the same ones every time unless `--hypothesis-seed` is given.
+as many examples as the Hypothesis profile says, the same ones every time unless `--hypothesis-seed` is given. What
+`dralang.toml` and the variables say of the model and the seed holds here too.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import pytest
 
 from dralang.check.analysis import Analysis, Analyzer
+from dralang.cli.arguments import Arguments, UsageError
+from dralang.cli.config import Config, load
+from dralang.cli.console import Console
+from dralang.cli.project import analyzer
 from dralang.diagnostics.diagnostic import Diagnostic
 from dralang.diagnostics.render import clean, render_text
 from dralang.run.outcome import Played
@@ -23,8 +28,31 @@ from dralang.testing.pretty import explained
 from dralang.testing.report import ScenarioResult
 
 _WIDTH = 100
-_ANALYZER: pytest.StashKey[Analyzer] = pytest.StashKey()
-_WORKSHOP: pytest.StashKey[Workshop] = pytest.StashKey()
+_SHARED: pytest.StashKey["Shared"] = pytest.StashKey()
+
+
+class Shared(NamedTuple):
+    """What all files of a session share."""
+
+    config: Config
+    analyzer: Analyzer
+    workshop: Workshop
+
+
+def _shared(config: pytest.Config) -> Shared:
+    """Made for the first spec: a session without any has nothing to do with our configuration.
+
+    Raises:
+        pytest.UsageError: the configuration is wrong.
+    """
+    shared = config.stash.get(_SHARED, None)
+    if shared is None:
+        try:
+            read = load(Arguments(), Console.of_process(), config.rootpath)
+        except UsageError as error:
+            raise pytest.UsageError(f"{error.message}; {error.help}" if error.help else error.message) from None
+        shared = config.stash[_SHARED] = Shared(read, analyzer(read), Workshop())
+    return shared
 
 
 class UnusableSpecError(Exception):
@@ -39,14 +67,15 @@ class ScenarioFailedError(Exception):
     """A scenario that is not as it should be."""
 
     def __init__(self, played: Played) -> None:
-        super().__init__(played.failures[0].actual if played.failures else played.verdict)
+        super().__init__(clean(_headline(played)))
         self.played = played
 
-
-def pytest_configure(config: pytest.Config) -> None:
-    """What all files of a session share."""
-    config.stash[_ANALYZER] = Analyzer()
-    config.stash[_WORKSHOP] = Workshop()
+    def __str__(self) -> str:
+        """What failed and why, as `dralang test` shows it."""
+        played = self.played
+        if played.verdict == "refused":
+            return render_text(played.diagnostics, color=False, width=_WIDTH)
+        return "\n".join(explained(Look(color=False, width=_WIDTH), ScenarioResult(played, 0.0)))
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "SpecFile | None":
@@ -59,7 +88,7 @@ class SpecFile(pytest.File):
 
     def collect(self) -> Iterator["ScenarioItem"]:
         """One item for each scenario, row of a table and fuzz."""
-        analysis = self.config.stash[_ANALYZER].path(self.path)
+        analysis = _shared(self.config).analyzer.path(self.path)
         if not isinstance(analysis, Analysis):
             raise UnusableSpecError((analysis,))
         if analysis.has_errors:
@@ -77,6 +106,8 @@ class SpecFile(pytest.File):
         """Diagnostics as `dralang check` shows them."""
         if isinstance(excinfo.value, UnusableSpecError):
             return render_text(excinfo.value.diagnostics, color=False, width=_WIDTH)
+        if isinstance(excinfo.value, pytest.UsageError):
+            return f"error: {excinfo.value}"
         return super().repr_failure(excinfo)
 
 
@@ -89,7 +120,7 @@ class ScenarioItem(pytest.Item):
 
     def runtest(self) -> None:
         """Play it."""
-        workshop = self.config.stash[_WORKSHOP]
+        workshop = _shared(self.config).workshop
         if self.scenario.template is None:
             played = play(self.scenario, workshop)
         else:
@@ -106,7 +137,7 @@ class ScenarioItem(pytest.Item):
     def _seed(self) -> int:
         given = self.config.getoption("--hypothesis-seed", default=None)
         if given is None:
-            return 0
+            return _shared(self.config).config.seed
         # Hypothesis takes any text; `dralang fuzz`, which is to find the same, takes numbers.
         text = str(given)
         return int(text) if text.isdecimal() and text.isascii() else crc32(text.encode())
@@ -115,12 +146,11 @@ class ScenarioItem(pytest.Item):
         """What failed and why, as `dralang test` shows it."""
         if not isinstance(excinfo.value, ScenarioFailedError):
             return super().repr_failure(excinfo, style)
-        played = excinfo.value.played
-        if played.verdict == "refused":
-            return render_text(played.diagnostics, color=False, width=_WIDTH)
-        text = "\n".join(explained(Look(color=False, width=_WIDTH), ScenarioResult(played, 0.0)))
-        # pytest's summary shows the first line.
-        return f"{clean(_headline(played))}\n{text}"
+        shown = excinfo.getrepr(style="value")
+        # pytest's summary shows the whole message where nobody looks on, as in continuous integration.
+        if shown.reprcrash is not None:
+            [shown.reprcrash.message] = excinfo.value.args
+        return shown
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where it stands."""

@@ -58,13 +58,18 @@ class Config(NamedTuple):
     overrides: Model
 
 
-def load(arguments: Arguments, console: Console) -> Config:
+def load(arguments: Arguments, console: Console, here: Path | None = None) -> Config:
     """The configuration of a call.
+
+    Args:
+        arguments: its options.
+        console: its environment.
+        here: where the search for a file starts, if not in the working directory.
 
     Raises:
         UsageError: unknown keys, wrong values, a file that cannot be read.
     """
-    here = Path.cwd()
+    here = here or Path.cwd()
     root, file_values = _file(arguments, here)
     env_values = _environment(console)
     flags = {

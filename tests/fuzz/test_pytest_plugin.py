@@ -111,6 +111,32 @@ def test_profiles_and_seeds_of_hypothesis(project, run):
     assert f"priority: {number}" in found.out, found.out
 
 
+@pytest.mark.parametrize("ci", ["", "true"])
+def test_the_summary_has_one_line_for_each_failure(project, run, monkeypatch, ci):
+    """In continuous integration pytest cuts no message short, so ours must be one line."""
+    monkeypatch.setenv("CI", ci)
+    project.write("a.dra", SPEC)
+    project.write("b.dra", RARE.replace("% 149 != 13", "> 9999"))
+    for options in ((), ("-p", "xdist.plugin", "-n", "2")):
+        ran = run(*options)
+        summary = ran.stdout.partition("short test summary info")[2].splitlines()[1:-1]
+        assert len(summary) == 3
+        assert all(line.startswith("FAILED ") for line in summary)
+        assert ran.stdout.count("what led there:") == 2  # the third passed where it should not
+
+
+def test_the_configuration_holds_as_for_the_command(project, run):
+    project.write("a.dra", 'gates { DRAPreemption: true }\nscenario "new" { expect all pods are settled }\n')
+    assert last_line(run()) == "1 error"
+    project.write("dralang.toml", '[dralang]\nk8s = "1.38"\n')
+    assert last_line(run()) == "1 passed"
+    project.write("dralang.toml", '[dralang]\nk8s = "1.99"\n')
+    ran = run()
+    assert ran.returncode == 2
+    assert "`dralang.toml`: `k8s` cannot be `1.99`" in ran.stdout
+    assert "Traceback" not in ran.stdout
+
+
 def test_any_text_is_a_seed(project, run):
     project.write("b.dra", RARE)
     ran = run("-p", "_hypothesis_pytestplugin", "--hypothesis-seed=tuesday")
