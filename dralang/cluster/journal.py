@@ -1,9 +1,9 @@
 """The ordered record of what happened, for people and for expectations."""
 
-from typing import NamedTuple
+from msgspec import Struct
 
 
-class JournalEntry(NamedTuple):
+class JournalEntry(Struct, frozen=True):
     """One thing that happened.
 
     Attributes:

@@ -4,7 +4,8 @@ Source: k8s.io/dynamic-resource-allocation resourceclaim (Name, IsForPod, IsRese
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from dralang.api.allocation import ResourceClaimConsumerReference
 from dralang.api.meta import OwnerReference
@@ -18,7 +19,7 @@ EXTENDED_RESOURCE_ANNOTATION = "resource.kubernetes.io/extended-resource-claim"
 SCHEDULING_GROUP = "scheduling.k8s.io"
 
 
-class ClaimName(NamedTuple):
+class ClaimName(Struct, frozen=True):
     """What is known of the claim of one entry of `spec.resourceClaims`.
 
     Attributes:

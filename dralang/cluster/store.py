@@ -7,8 +7,9 @@ Source: k8s.io/apiserver registry (BeforeDelete, deleteWithoutFinalizers), kuber
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from dralang.api.defaults import with_defaults
@@ -50,7 +51,7 @@ NAMESPACED: frozenset[type] = frozenset(
 _NO_STATUS = ResourceClaimStatus()
 
 
-class WatchEvent(NamedTuple):
+class WatchEvent(Struct, frozen=True):
     """What a watcher is told: an object was added (no `old`), modified, or deleted (no `new`)."""
 
     kind: type[Any]

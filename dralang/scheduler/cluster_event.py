@@ -4,7 +4,9 @@ Source: k8s.io/kube-scheduler framework (ClusterEvent), kubernetes pkg/scheduler
 """
 
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from dralang.api.nodes import Node
 
@@ -25,7 +27,7 @@ class EventKind(Enum):
     WILDCARD = "ForceActivate"
 
 
-class ClusterEvent(NamedTuple):
+class ClusterEvent(Struct, frozen=True):
     """One change.
 
     Attributes:

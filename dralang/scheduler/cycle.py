@@ -6,7 +6,9 @@ pkg/scheduler/framework/sorted_nodes.go.
 
 from collections.abc import Hashable, Sequence
 from operator import itemgetter
-from typing import NamedTuple, TypeAlias, cast
+from typing import TypeAlias, cast
+
+from msgspec import Struct
 
 from dralang.scheduler.framework import (
     SUCCESS,
@@ -29,7 +31,7 @@ REMEMBERS_FROM = 24
 """With fewer nodes a walk over all of them costs less than remembering."""
 
 
-class Found(NamedTuple):
+class Found(Struct, frozen=True):
     """A node for the pod.
 
     Attributes:
@@ -41,7 +43,7 @@ class Found(NamedTuple):
     scores: tuple[tuple[str, int], ...] = ()
 
 
-class NotFound(NamedTuple):
+class NotFound(Struct, frozen=True):
     """No node for the pod.
 
     Attributes:
@@ -53,7 +55,7 @@ class NotFound(NamedTuple):
     nominated: str | None
 
 
-class Failed(NamedTuple):
+class Failed(Struct, frozen=True):
     """The attempt itself failed, or there are no nodes at all.
 
     Attributes:

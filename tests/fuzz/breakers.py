@@ -130,7 +130,7 @@ def course_depends_on_the_run(patch):
     def recorded(self, claim, info, *, allocated):
         record(self, claim, info, allocated=allocated)
         last = self._store.journal.entries[-1]
-        self._store.journal.entries[-1] = last._replace(message=f"{last.message} ({self._manager.shares})")
+        self._store.journal.entries[-1] = replace(last, message=f"{last.message} ({self._manager.shares})")
 
     patch.setattr(ClaimBinder, "_record", recorded)
 

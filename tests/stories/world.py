@@ -135,6 +135,8 @@ def draw_world(draw: Draw) -> World:
         chosen += ["claim-preemption", "priorities"]
     if "group-claims" in possible and draw.chance(12):
         chosen += ["groups", "group-claims"]
+    if "compatibility" in possible and draw.chance(10):
+        chosen.append("compatibility")
     themes = frozenset(chosen)
     maker = _Maker(draw, version, themes)
     count = draw.number(1, 3)

@@ -18,9 +18,9 @@ _OLD = ("1.34", "1.35", "1.36", "1.37")
 """Until then a toleration without effect is not good for NoExecute."""
 
 
-def evictions_have_a_reason(world: World, old: Pod | None, new: Pod | None) -> Iterator[str]:
+def evictions_have_a_reason(world: World, old: Pod, new: Pod) -> Iterator[str]:
     """Whoever is evicted for a taint uses a device that has had a NoExecute taint which it does not tolerate."""
-    if old is None or new is None or _is_marked(old) or not _is_marked(new):
+    if _is_marked(old) or not _is_marked(new):
         return
     for claim in _claims(world, new):
         for result in [] if claim.status.allocation is None else claim.status.allocation.devices.results:

@@ -33,25 +33,25 @@ A_WHILE: Final = 60_000
 """Longer than any back-off, in milliseconds."""
 C = TypeVar("C", bound=Callable[..., object])
 OfAllocation = Callable[[World, ResourceClaim, AllocationResult], Iterator[str]]
-OfClaim = Callable[[World, ResourceClaim | None, ResourceClaim | None], Iterator[str]]
-OfPod = Callable[[World, Pod | None, Pod | None], Iterator[str]]
+OfClaim = Callable[[World, ResourceClaim, ResourceClaim], Iterator[str]]
+OfPod = Callable[[World, Pod, Pod], Iterator[str]]
 AtRest = Callable[[Simulation, World], Iterator[str]]
 OfTaken = Callable[[Simulation, World, Taken], Iterator[str]]
 OfChosen = Callable[[Simulation, World, Chosen], Iterator[str]]
 
 
-# ---- of every write of a claim --------------------------------------------------------------------------------------
+# ---- of every write of a claim's status -----------------------------------------------------------------------------
 
 
-def reserved_means_allocated(world: World, old: ResourceClaim | None, new: ResourceClaim | None) -> Iterator[str]:
+def reserved_means_allocated(world: World, old: ResourceClaim, new: ResourceClaim) -> Iterator[str]:
     """A claim that is reserved for somebody is allocated."""
-    if old is not None and new is not None and new.status.reserved_for and new.status.allocation is None:
+    if new.status.reserved_for and new.status.allocation is None:
         yield f"{new.metadata.name} is reserved for {new.status.reserved_for[0].name} and not allocated"
 
 
-def allocations_do_not_move(world: World, old: ResourceClaim | None, new: ResourceClaim | None) -> Iterator[str]:
+def allocations_do_not_move(world: World, old: ResourceClaim, new: ResourceClaim) -> Iterator[str]:
     """The devices of an allocated claim never change; it is freed first."""
-    if old is None or new is None or old.status.allocation is None or new.status.allocation is None:
+    if old.status.allocation is None or new.status.allocation is None:
         return
     if old.status.allocation is not new.status.allocation and (
         old.status.allocation.devices.results != new.status.allocation.devices.results
@@ -62,15 +62,15 @@ def allocations_do_not_move(world: World, old: ResourceClaim | None, new: Resour
 # ---- of every write of a pod ----------------------------------------------------------------------------------------
 
 
-def pods_stay_on_their_node(world: World, old: Pod | None, new: Pod | None) -> Iterator[str]:
+def pods_stay_on_their_node(world: World, old: Pod, new: Pod) -> Iterator[str]:
     """A pod that has a node never gets another one."""
-    if old is not None and new is not None and old.spec.node_name and new.spec.node_name != old.spec.node_name:
+    if old.spec.node_name and new.spec.node_name != old.spec.node_name:
         yield f"{new.metadata.name} was moved from {old.spec.node_name} to {new.spec.node_name or 'no node'}"
 
 
-def pods_have_their_claims(world: World, old: Pod | None, new: Pod | None) -> Iterator[str]:
+def pods_have_their_claims(world: World, old: Pod, new: Pod) -> Iterator[str]:
     """A pod is bound to a node only when each of its claims is allocated, reserved for it and usable on that node."""
-    if old is None or new is None or old.spec.node_name or not new.spec.node_name:
+    if old.spec.node_name or not new.spec.node_name:
         return
     node = world.node(new.spec.node_name)
     # A scheduler that hears late of its own writes takes back what it has given away: a race that Kubernetes has too.
@@ -119,7 +119,11 @@ OF_DECISIONS: Final[tuple[OfAllocation, ...]] = (
 )
 """Of allocations that the scheduler has made; what the author of a story writes may be as incomplete as he likes."""
 OF_CLAIMS: Final[tuple[OfClaim, ...]] = (reserved_means_allocated, allocations_do_not_move)
-OF_PODS: Final[tuple[OfPod, ...]] = (pods_stay_on_their_node, pods_have_their_claims, evictions.evictions_have_a_reason)
+"""Of every write of a claim's status."""
+OF_BINDINGS: Final[tuple[OfPod, ...]] = (pods_stay_on_their_node, pods_have_their_claims)
+"""Of every write of a pod's spec."""
+OF_CONDITIONS: Final[tuple[OfPod, ...]] = (evictions.evictions_have_a_reason,)
+"""Of every write of a pod's conditions."""
 OF_TAKEN: Final[tuple[OfTaken, ...]] = (
     feasible.first_choice_in_order,
     feasible.better_alternatives_win,
@@ -168,7 +172,14 @@ def summary_of(check: Callable[..., object]) -> str:
 
 
 def _checks() -> list[Callable[..., object]]:
-    of_writes: list[Callable[..., object]] = [*OF_ALLOCATIONS, *OF_DECISIONS, *OF_CLAIMS, *OF_PODS, *WITH_PODS]
+    of_writes: list[Callable[..., object]] = [
+        *OF_ALLOCATIONS,
+        *OF_DECISIONS,
+        *OF_CLAIMS,
+        *OF_BINDINGS,
+        *OF_CONDITIONS,
+        *WITH_PODS,
+    ]
     return [*of_writes, victims_are_less_important, *OF_TAKEN, *OF_CHOSEN, *AT_REST, *THOROUGH]
 
 
@@ -227,24 +238,36 @@ class Watch:
         self.judging = True
 
     def _written(self, kind: type[Any], old: Any, new: Any) -> None:
-        self.world.note(kind, old, new)
+        world = self.world
+        world.note(kind, old, new)
         if not self.judging:
             return
         if kind is ResourceClaim:
-            for of_claim in OF_CLAIMS:
-                self._take(of_claim, of_claim(self.world, old, new))
-            allocation = None if new is None else new.status.allocation
-            if old is not None and allocation is not None and old.status.allocation is None:
-                for check in self.of_allocations:
-                    self._take(check, check(self.world, new, allocation))
-                if self.simulation.scheduler.manager.pending(new.metadata.uid) is not None:
-                    for check in self.of_decisions:
-                        self._take(check, check(self.world, new, allocation))
+            if old is not None and new is not None and old.status is not new.status:
+                self._look_at_claim(old, new)
         elif kind is Pod:
-            for of_pod in OF_PODS:
-                self._take(of_pod, of_pod(self.world, old, new))
+            if old is not None and new is not None:
+                if old.spec is not new.spec:
+                    for of_spec in OF_BINDINGS:
+                        self._take(of_spec, of_spec(world, old, new))
+                if old.status.conditions is not new.status.conditions:
+                    for of_status in OF_CONDITIONS:
+                        self._take(of_status, of_status(world, old, new))
             for of_memory in WITH_PODS:
-                self._take(of_memory, of_memory(self.simulation, self.world))
+                for actual in of_memory(self.simulation, world):
+                    self.add(name_of(of_memory), actual)
+
+    def _look_at_claim(self, old: ResourceClaim, new: ResourceClaim) -> None:
+        """The status of a claim was written."""
+        for of_claim in OF_CLAIMS:
+            self._take(of_claim, of_claim(self.world, old, new))
+        allocation = new.status.allocation
+        if allocation is not None and old.status.allocation is None:
+            for check in self.of_allocations:
+                self._take(check, check(self.world, new, allocation))
+            if self.simulation.scheduler.manager.pending(new.metadata.uid) is not None:
+                for check in self.of_decisions:
+                    self._take(check, check(self.world, new, allocation))
 
     def _taken(self, pod: Pod, state: CycleState, node: str) -> None:
         scheduler = self.simulation.scheduler
@@ -296,6 +319,8 @@ class Watch:
         promised = nominations_.all() or nominations_.nodes() or simulation.scheduler.nominator.nodes()
         if promised or self.violations or not rest.is_undisturbed(simulation):
             return  # what preemption promised is forgotten, as Kubernetes forgets it
+        if all(pod.spec.node_name for pod in simulation.pods()):
+            return  # nobody is left whom a scheduler could place
         self.judging = False
         # Who is tried again by itself, groups above all, is tried before the restart.
         simulation.advance_to(simulation.now + A_WHILE)

@@ -125,6 +125,8 @@ class World:
         self.waits: dict[str, Waiting | None] = {}
         """Why pods (UIDs) wait at a moment, as far as somebody asked; see ``rest``."""
         self._selected = environment.inventories.selected
+        self._published: dict[tuple[DeviceId, int], list[Published]] = {}
+        """What was looked up since a slice was written last."""
 
     # ---- bookkeeping ------------------------------------------------------------------------------------------------
 
@@ -142,6 +144,7 @@ class World:
             pool = (found.spec.driver, found.spec.pool.name)
             self.slices.setdefault(pool, {}).setdefault(found.metadata.name, []).append((now, new))
             self.pool_writes.setdefault(pool, []).append((now, found.metadata.name, new))
+            self._published.clear()
         elif kind is DeviceTaintRule:
             self.rules.append((now, tuple(self.store.objects(DeviceTaintRule))))
         elif kind is DeviceClass:
@@ -205,11 +208,15 @@ class World:
 
     def published(self, device: DeviceId, since: int) -> list[Published]:
         """Every version of a device that was current at some time since then, the newest last."""
-        found: list[Published] = []
-        for versions in self.slices.get(device[:2], {}).values():
-            for slice_ in _current(versions, since):
-                if slice_ is not None:
-                    found += [Published(slice_, each) for each in slice_.spec.devices if each.name == device[2]]
+        found = self._published.get((device, since))
+        if found is None:
+            if len(self._published) >= MOST_SELECTED:
+                self._published.clear()
+            found = self._published[device, since] = []
+            for versions in self.slices.get(device[:2], {}).values():
+                for slice_ in _current(versions, since):
+                    if slice_ is not None:
+                        found += [Published(slice_, each) for each in slice_.spec.devices if each.name == device[2]]
         return found
 
     def selects(self, found: Published, expression: str) -> bool:
