@@ -236,6 +236,13 @@ MUTANTS = (
         '        if cause == "never":\n            nominations.forget_victims(',
     ),
     Mutant(
+        "a failed deletion ends the wait also where the nomination had ended before",
+        ("P35",),
+        _PREEMPTION,
+        '            scheduler.algorithm.remove_nominated_pod(info, node, "failed")\n',
+        "            pass\n",
+    ),
+    Mutant(
         "a failed deletion ends the nomination",
         ("P35", "open-questions.dra"),
         _PREEMPTION,

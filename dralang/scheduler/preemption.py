@@ -266,16 +266,25 @@ class DefaultPreemption(Plugin):
         watched = all(outcome == "watched" for outcome in outcomes)
         self._preempting.pop(info.uid, None)
         if "refused" in outcomes and scheduler.algorithm.knows_nominations:
-            # What was promised cannot be kept (KEP-5690): the pod is free to try anew.
-            meta = info.pod.metadata
-            scheduler.nominator.delete(info.uid, "failed")
-            scheduler.store.patch_status(Pod, meta.namespace, meta.name, nominated_node_name="")
+            self._break_promise(info, candidate.node)
         if not watched:
             # A deletion that will not be heard of brings nobody back.
             scheduler.queue.activate(info.uid)
         else:
             # What happened while the pod was held back must not be lost.
             scheduler.queue.release(info.uid, self.name)
+
+    def _break_promise(self, info: PodInfo, node: str) -> None:
+        """What was promised on a node cannot be kept (KEP-5690): the pod is free to try anew."""
+        scheduler, meta = self._scheduler, info.pod.metadata
+        nominated = scheduler.nominator.node_of(info.uid)
+        if nominated == node:
+            scheduler.nominator.delete(info.uid, "failed")
+        else:
+            # Somebody has ended the nomination already; who was to go stays all the same.
+            scheduler.algorithm.remove_nominated_pod(info, node, "failed")
+        if nominated in ("", node):
+            scheduler.store.patch_status(Pod, meta.namespace, meta.name, nominated_node_name="")
 
     def _preempt(self, info: PodInfo, victim: PodInfo, node: str) -> Preempted:
         """Let one victim go; say whether its end can be watched (also one that came before)."""
