@@ -117,7 +117,7 @@ def ask(oracle: Oracle, story: Scenario, workshop: Workshop) -> Failure | None:
 def ending_of(story: Scenario, workshop: Workshop) -> Ending:
     """Each pod by namespace and name: phase, node, and what its claims have got."""
     seen: list[Simulation] = []
-    play(story, workshop, seen.append, closely=False)
+    play(story, workshop, seen.append, closely=False, keeps=True)
     simulation = seen[0]
     ending: Ending = {}
     for pod in simulation.pods():
@@ -131,6 +131,7 @@ def ending_of(story: Scenario, workshop: Workshop) -> Ending:
         going = pod.metadata.deletion_timestamp is not None
         key = (pod.metadata.namespace, pod.metadata.name)
         ending[key] = (pod.status.phase, pod.spec.node_name, going, *devices)
+    simulation.close()
     return ending
 
 

@@ -43,7 +43,7 @@ NEVER = Fate("does not exist", None)
 def run_with_fates(scenario: Scenario, workshop: Workshop) -> Run:
     """Play a scenario and look at its pods at the end."""
     seen: list[Simulation] = []
-    played = play(scenario, workshop, seen.append)
+    played = play(scenario, workshop, seen.append, keeps=True)
     if not seen:
         return Run(played, {})
     simulation = seen[0]

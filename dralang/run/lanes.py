@@ -89,7 +89,6 @@ class LaneRecorder:
     """Notes every change while a simulation runs; attach it before the first one."""
 
     def __init__(self) -> None:
-        self._simulation: Simulation | None = None
         self._nodes: dict[str, _Track[str]] = {}
         self._pods: dict[str, tuple[str, _Track[PodState]]] = {}
         self._devices: dict[str, tuple[str, _Track[str]]] = {}
@@ -97,7 +96,6 @@ class LaneRecorder:
 
     def attach(self, simulation: Simulation) -> None:
         """Watch a simulation from now on, beside whoever does so already."""
-        self._simulation = simulation
         others = simulation.store.on_write
 
         def written(kind: type[Any], old: Any, new: Any) -> None:

@@ -37,6 +37,7 @@ def play(
     observe: Callable[[Simulation], None] | None = None,
     *,
     closely: bool = True,
+    keeps: bool = False,
 ) -> Played:
     """Play a scenario from time 0 to its end.
 
@@ -45,6 +46,7 @@ def play(
         workshop: makes the environment.
         observe: given the cluster before anything happens in it, to look on.
         closely: judge fuzzes as fuzzes are judged; else like any scenario, and nothing happens after its end.
+        keeps: leave the cluster as it is, for whoever has looked on; else it is closed.
     """
     scenario = _simplest(scenario)
     if scenario.missing:
@@ -53,10 +55,14 @@ def play(
     if isinstance(environment, tuple):
         # Analysis has refused such gates; an override from the command line gets here.
         raise AssertionError("; ".join(problem.message for problem in environment))
-    player = _Player(scenario, Simulation(environment), environment, closely=closely)
+    simulation = Simulation(environment)
+    player = _Player(scenario, simulation, environment, closely=closely)
     if observe is not None:
-        observe(player.simulation)
-    return player.run()
+        observe(simulation)
+    played = player.run()
+    if not keeps:
+        simulation.close()
+    return played
 
 
 def _simplest(scenario: Scenario) -> Scenario:

@@ -1,5 +1,7 @@
 """Scenarios played: what time means, what statements do, what each expectation answers."""
 
+import gc
+import weakref
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from dralang.check.analysis import Analyzer
 from dralang.run.outcome import Played
 from dralang.run.player import play
+from dralang.run.simulation import Simulation
 from dralang.run.workshop import Workshop
 
 CLUSTER = """
@@ -316,3 +319,20 @@ def test_a_clock_that_does_not_get_there_ends_the_scenario(monkeypatch):
     found = played(f"{RESTLESS}\nat 1h expect forgetful runs\nexpect forgetful is gone")
     assert [each.expected for each in found.failures] == ["the clock reaches 1h"]
     assert found.failures[0].actual.startswith("too much happens before: it is ")
+
+
+@pytest.mark.parametrize("body", ["create vip, a, b", "create a\nrestart scheduler\ncreate big, vip, user-1"])
+def test_a_cluster_that_is_over_is_gone_at_once(body):
+    """Its parts refer to each other in circles; thousands of clusters do not wait for the collector of garbage."""
+    analysis = Analyzer().text(Path("s.dra"), "s.dra", f'{CLUSTER}\nscenario "s" {{\n{body}\n}}\n'.encode())
+    parts: list[weakref.ref[object]] = []
+
+    def look(simulation: Simulation) -> None:
+        parts.extend(map(weakref.ref, (simulation, simulation.store, simulation.scheduler, *simulation.controllers)))
+
+    gc.disable()
+    try:
+        play(analysis.scenarios[0], Workshop(), look)
+        assert [part() for part in parts if part() is not None] == []
+    finally:
+        gc.enable()
