@@ -62,6 +62,9 @@ def _status_uses_shares(claim: ResourceClaim) -> bool:
 
 
 def _without_deallocated(status: ResourceClaimStatus, old: ResourceClaimStatus) -> ResourceClaimStatus:
+    if not status.devices:
+        return status
+
     def identify(device: object) -> tuple[object, ...]:
         return tuple(getattr(device, name) or "" for name in ("driver", "pool", "device", "share_id"))
 

@@ -13,6 +13,8 @@ from enum import IntEnum
 from heapq import heappop, heappush
 from typing import Any
 
+from msgspec import Struct
+
 
 class Phase(IntEnum):
     """What comes first inside one instant."""
@@ -27,31 +29,18 @@ class Phase(IntEnum):
     """What controllers tidy up: a real scheduler is faster (it hears of the end of a pod before its claim is free)."""
 
 
-class Timer:
+class Timer(Struct, eq=False):
     """One thing that is to happen; only the queue that made it changes it."""
 
-    __slots__ = ("action", "argument", "component", "far", "phase", "queue", "sequence", "state", "time")
-
-    def __init__(
-        self,
-        queue: "EventQueue",
-        time: int,
-        phase: Phase,
-        sequence: int,
-        component: str,
-        action: Callable[[Any], None],
-        argument: object,
-        far: bool,  # noqa: FBT001 - set once, by `schedule` alone
-    ) -> None:
-        self.queue = queue
-        self.time = time
-        self.phase = phase
-        self.sequence = sequence
-        self.component = component
-        self.action = action
-        self.argument = argument
-        self.far = far
-        self.state = _WAITING
+    queue: "EventQueue"
+    time: int
+    phase: Phase
+    sequence: int
+    component: str
+    action: Callable[[Any], None]
+    argument: object
+    far: bool
+    state: int = 0
 
     def cancel(self) -> None:
         """Make sure that it does not happen; harmless if it already did."""
@@ -64,6 +53,7 @@ class Timer:
 
 
 _WAITING, _PARKED, _DONE = range(3)
+"""What a timer's state can be; it begins as the first of them."""
 
 
 class EventQueue:
@@ -172,14 +162,20 @@ class EventQueue:
         Returns:
             Whether that instant came.
         """
+        heap = self._heap
         while most:
-            due = self.next_time()
-            if self.near_count == 0 and (due is None or due > self.now):
+            while heap and heap[0][3].state == _DONE:
+                heappop(heap)
+            if not heap:
+                return self.near_count == 0
+            due = heap[0][0]
+            if self.near_count == 0 and due > self.now:
                 return True
-            if due is None or (instant is not None and due > instant):
+            if instant is not None and due > instant:
                 return False
             most -= 1
-            self._run(heappop(self._heap)[3])
+            self._run(heappop(heap)[3])
+            heap = self._heap
         return False
 
     def _run(self, timer: Timer) -> None:
