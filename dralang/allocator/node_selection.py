@@ -38,6 +38,9 @@ def selector_matches(selector: NodeSelector, node: Node) -> bool:
     Raises:
         NodeSelectorError: any term cannot be used, matching or not.
     """
+    named = only_name(selector)
+    if named is not None and node.metadata.name:
+        return node.metadata.name == named
     for term in selector.node_selector_terms:
         for requirement in term.match_expressions:
             _check_label_requirement(requirement)

@@ -442,9 +442,10 @@ class ObjectStore:
 
 def with_condition(conditions: tuple[PodCondition, ...], new: PodCondition) -> tuple[PodCondition, ...]:
     """The conditions with the one of this type replaced, or added at the end."""
-    if not any(each.type == new.type for each in conditions):
+    kind = new.type
+    if kind not in [each.type for each in conditions]:
         return (*conditions, new)
-    return tuple(new if each.type == new.type else each for each in conditions)
+    return tuple([new if each.type == kind else each for each in conditions])
 
 
 def _is_over(kind: type[Any], meta: ObjectMeta) -> bool:

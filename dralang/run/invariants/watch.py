@@ -137,7 +137,7 @@ WITH_PODS: Final[tuple[AtRest, ...]] = (
     nominations.victims_claims_are_allocated,
     sharing.sharers_are_counted,
 )
-"""Of the scheduler's memory, looked at with every write of a pod."""
+"""Of what the scheduler remembers of bindings and nominations, looked at with every write of a pod."""
 AT_REST: Final[tuple[AtRest, ...]] = (
     nominations.simulations_leave_no_trace,
     rest.memory_is_what_is_written,
@@ -253,9 +253,10 @@ class Watch:
                 if old.status.conditions is not new.status.conditions:
                     for of_status in OF_CONDITIONS:
                         self._take(of_status, of_status(world, old, new))
-            for of_memory in WITH_PODS:
-                for actual in of_memory(self.simulation, world):
-                    self.add(name_of(of_memory), actual)
+            scheduler = self.simulation.scheduler
+            if scheduler.binder.waiting or not scheduler.manager.nominations.is_empty:
+                for of_memory in WITH_PODS:
+                    self._take(of_memory, of_memory(self.simulation, world))
 
     def _look_at_claim(self, old: ResourceClaim, new: ResourceClaim) -> None:
         """The status of a claim was written."""

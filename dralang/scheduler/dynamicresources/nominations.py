@@ -44,6 +44,11 @@ class Nominations:
         self._freed: tuple[str, frozenset[str]] = ("", frozenset())
         """The claim that was deallocated last, and the nodes that waited for it."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is held and nothing is waited for."""
+        return not self._by_pod and not any(self._victims.values())
+
     def of(self, pod: str) -> ClaimNomination | None:
         """The nomination of a pod."""
         return self._by_pod.get(pod)
