@@ -223,6 +223,18 @@ QUIRKS: dict[str, Quirk] = {
         "it is noted under the name of the claim",
         "kubernetes v1.37.2 pkg/apis/core/validation, validateNodeAllocatableResourceClaimStatus",
     ),
+    "mapped-resources-wake-nobody": Quirk(
+        frozenset({"1.36", "1.37", "1.38"}),
+        "who was refused because of what devices take of the node is not tried again when another pod leaves it",
+        "it is tried again",
+        "case mapping-does-not-fit-now",
+    ),
+    "node-operations-wake-nobody": Quirk(
+        frozenset({"1.37", "1.38"}),
+        "who was refused because of `skipNodeOperations` is not tried again when the node declares the feature",
+        "it is tried again",
+        "case skip-node-operations-not-declared",
+    ),
     "second-mention-replaces-first": Quirk(
         _UNTIL_135,
         "of a claim that a pod names twice, the devices of the last mention are kept from others while those of the "

@@ -24,6 +24,7 @@ from dralang.readings import STATUS_NOMINATES
 from dralang.scheduler.binding import Binder, Binding
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind, node_aspects
 from dralang.scheduler.cycle import Failed, Found, NotFound, SchedulingAlgorithm
+from dralang.scheduler.dynamicresources.attentive import kind_of
 from dralang.scheduler.dynamicresources.binding import ClaimBinder
 from dralang.scheduler.dynamicresources.inventories import Inventories
 from dralang.scheduler.dynamicresources.manager import DRAManager, Listener
@@ -97,7 +98,7 @@ class Scheduler:
             asked=lambda *asked: self.on_asked(*asked),
             forgets=settings.memory == "none",
         )
-        self.dynamic_resources = DynamicResources(
+        self.dynamic_resources: DynamicResources = kind_of(self._inventories.profile, features)(
             self.store,
             self.manager,
             features,

@@ -1,9 +1,12 @@
-"""What devices behind an extended resource take of their node is noted under the name of a claim: of which, changed."""
+"""The claim that the scheduler makes for extended resources: under which name, and what becomes of one that is left."""
 
 import pytest
-from builders import cluster, create, gpu_class, gpu_slice, message, node, pod, quantities
+from builders import claim, cluster, create, gpu_class, gpu_slice, message, node, pod, quantities
 from msgspec.structs import replace
 
+from dralang.api.allocation import AllocatedDeviceStatus
+from dralang.api.meta import Condition
+from dralang.api.resourceclaim import ResourceClaim
 from dralang.api.resourceslice import NodeAllocatableOverhead, NodeAllocatableResource
 
 QUIRK = "special-claim-has-no-node-resources"
@@ -46,3 +49,33 @@ def test_before_1_38_the_api_server_refuses_the_name(version):
     )
     assert simulation.pod("default", "p").status.extended_resource_claim_status is not None
     assert not simulation.claims()
+
+
+def _set_condition(simulation, condition):
+    found = simulation.claim("default", "one")
+    [result] = found.status.allocation.devices.results
+    condition = Condition(type=condition, status="True", reason="Driver", last_transition_time="2026-01-01T00:00:00Z")
+    device = AllocatedDeviceStatus(
+        driver=result.driver, pool=result.pool, device=result.device, conditions=(condition,)
+    )
+    simulation.update_status(replace(found, status=replace(found.status, devices=(device,))))
+
+
+def test_one_that_stands_for_nothing_and_is_left_over_is_in_nobodys_way():
+    """The node offers the resource itself, so it asks for nothing; the binding fails, and so does its deletion."""
+    published = gpu_slice("worker-1")
+    device = replace(
+        published.spec.devices[0], binding_conditions=("Attached",), binding_failure_conditions=("Broken",)
+    )
+    published = replace(published, spec=replace(published.spec, devices=(device,)))
+    offering = node("worker-1", **{"example.com/gpu": "4"})
+    simulation = cluster(offering, published, gpu_class(extended="example.com/gpu"), claim("one"))
+    create(simulation, pod("p", uses=["one"], requests={"example.com/gpu": "1"}))
+    [left] = [each.metadata.name for each in simulation.claims() if each.metadata.owner_references]
+    simulation.store.fail_next("update", ResourceClaim, "default", left)
+    _set_condition(simulation, "Broken")
+    assert simulation.advance_to(60_000)
+    assert simulation.claim("default", left) is not None
+    _set_condition(simulation, "Attached")
+    assert simulation.advance_to(120_000)
+    assert simulation.pod("default", "p").spec.node_name == "worker-1"

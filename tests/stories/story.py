@@ -6,6 +6,7 @@ from typing import Any
 
 from builders import pod
 from msgspec.structs import replace
+from stories.coincidences import Coincidences
 from stories.world import EXTENDED, GPU, NEITHER, NET, Draw, World, draw_world
 
 from dralang.api.affinity import (
@@ -66,11 +67,13 @@ class Story:
         self.seed = seed
         self.draw = Draw(seed)
         self.world: World = draw_world(self.draw)
-        # With these faults some pods would be tried for ever, and devices given away twice.
+        # With these faults some pods would be tried for ever, or overlooked, and devices given away twice.
         quirks = {
             "claim-named-twice-counts-twice": False,
             "special-claim-has-no-node-resources": False,
             "failed-binding-forgets-devices": False,
+            "mapped-resources-wake-nobody": False,
+            "node-operations-wake-nobody": False,
         }
         self.simulation = Simulation(Environment(self.world.features, EXPRESSIONS, quirks))
         refused = self.simulation.load(self.world.objects)
@@ -88,6 +91,7 @@ class Story:
         self.watchers: list[Callable[[Simulation], None]] = []
         """Called after every event."""
         self.simulation.look_on(self._after_event)
+        self._coincidences = Coincidences(self.simulation, self.draw, self._create_with, self._is_late)
         self._steps = self._possible_steps()
 
     def _components(self) -> list[str]:
@@ -111,6 +115,7 @@ class Story:
             self.draw.pick(self._steps)()
             self._let_time_pass()
         self._resume()
+        self._coincidences.release()
         for each in self._late:
             simulation.create(each)
         for component in self._components():
@@ -136,6 +141,8 @@ class Story:
         steps: list[Callable[[], None]] = [self._create] * 6 + [self._delete, self._finish] * 2
         steps += [self._cordon, self._restart, self._pause, self._resume, self._delay, self._fail_next]
         steps += [self._change_slice, self._delete_claim]
+        if self.draw.chance(40):
+            steps += self._coincidences.steps(themes)
         if themes & {"rules", "taints"}:
             steps += [self._rule] * (6 if "rules" in themes else 0) + [self._taint_device] * 2
         if "binding" in themes:
@@ -160,7 +167,20 @@ class Story:
             steps += [self._change_class]
         return steps
 
+    def _is_late(self, component: str) -> None:
+        """A component is late, or, without a name, a write is lost."""
+        self.punctual = False
+        if component:
+            self.late_components.add(component)
+
     # Pods.
+
+    def _create_with(self, finalizers: tuple[str, ...] = (), **spec: Any) -> Pod | None:
+        """A pod of which some is given; None if the API server refuses it."""
+        self._pods += 1
+        made = self._pod(f"p{self._pods}", **spec)
+        created = self.simulation.create(replace(made, metadata=replace(made.metadata, finalizers=finalizers)))
+        return created if isinstance(created, Pod) else None
 
     def _create(self) -> None:
         self._pods += 1
@@ -194,7 +214,7 @@ class Story:
         if "scheduling_group" not in spec:
             entries, extended = self._devices()
             requests |= extended
-            if draw.chance(70 if "priorities" in themes else 30):
+            if "priority_class_name" not in spec and draw.chance(70 if "priorities" in themes else 30):
                 spec["priority_class_name"] = draw.pick(["low", "high", "never"])
         ports = (ContainerPort(container_port=80, host_port=draw.pick([80, 81])),) if self._about("ports", 50) else ()
         if "node-resources" in themes and draw.chance(25):

@@ -125,6 +125,8 @@ def who_waits_has_to(simulation: Simulation, world: World) -> Iterator[str]:
         why = why_waiting(simulation, world, pod)
         if why is None or why.place != "unschedulable" or why.gate[0] or why.before_nodes[1]:
             continue
+        if world.may_be_overlooked():
+            continue
         refusing = {each.node for each in why.refusals}
         free = [each.metadata.name for each in simulation.nodes() if each.metadata.name not in refusing]
         if free:

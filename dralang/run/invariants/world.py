@@ -193,6 +193,16 @@ class World:
             for condition in pod.status.conditions
         )
 
+    def may_be_overlooked(self) -> bool:
+        """Whether a fault is modelled by which a change does not wake whom it helps, and there are such devices."""
+        room = self.profile.has("mapped-resources-wake-nobody")
+        operations = self.profile.has("node-operations-wake-nobody")
+        return (room or operations) and any(
+            (operations and spec.skip_node_operations)
+            or (room and any(device.node_allocatable_resources for device in spec.devices))
+            for spec in (each.spec for each in self.store.objects(ResourceSlice))
+        )
+
     def may_have_forgotten_devices(self, quirk: str) -> bool:
         """Whether a fault is modelled that frees devices in a late scheduler's memory, and a binding failed in one."""
         if not self.profile.has(quirk) or not max(self.lag, self.events.lag("scheduler")):

@@ -80,6 +80,9 @@ class SpecialClaims:
             return _CANNOT_FIT
         if not served and not data.user_claims:
             return None, ()
+        if special.status.allocation is not None:
+            # Left over from a node that has all of it without devices: it stands for none, and stays.
+            return None, ()
         key = tuple(served)
         known = data.specials.get(key)
         if known is not None:
