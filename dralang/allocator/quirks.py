@@ -235,6 +235,13 @@ QUIRKS: dict[str, Quirk] = {
         "it is tried again",
         "case skip-node-operations-not-declared",
     ),
+    "undated-allocation-blocks-claim": Quirk(
+        _SINCE_134,
+        "with binding conditions on, a claim that was allocated without `allocationTimestamp` (by somebody else, or "
+        "before the gate was on) can be reserved for nobody: the scheduler adds it, and the API server refuses that",
+        "the time stays away, and the claim is reserved",
+        "kubernetes v1.37.2 plugins/dynamicresources, bindClaim",
+    ),
     "second-mention-replaces-first": Quirk(
         _UNTIL_135,
         "of a claim that a pod names twice, the devices of the last mention are kept from others while those of the "

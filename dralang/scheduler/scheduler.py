@@ -157,6 +157,7 @@ class Scheduler:
             sets_timestamp=waits,
             settles_each=features.version in ("1.34", "1.35"),
             names_special=not self._inventories.profile.has("special-claim-has-no-node-resources"),
+            dates_old=self._inventories.profile.has("undated-allocation-blocks-claim"),
         )
         self.binder = Binder(
             self.store,

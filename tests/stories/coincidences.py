@@ -7,7 +7,7 @@ from stories.world import Draw
 
 from dralang.api.pods import Pod, PodResourceClaim
 from dralang.api.resourceclaim import ResourceClaim
-from dralang.cluster.podclaims import used_claim_names
+from dralang.cluster.podclaims import EXTENDED_RESOURCE_ANNOTATION, used_claim_names
 from dralang.run.simulation import Simulation
 from dralang.scheduler.binding import Binding
 
@@ -37,6 +37,7 @@ class Coincidences:
     def steps(self, themes: frozenset[str]) -> list[Callable[[], None]]:
         """Those that suit what the story is about."""
         steps: list[Callable[[], None]] = [self._claim_goes_before_its_pod_is_tried]
+        steps += [self._shared_claim_goes_while_its_pod_is_bound, self._claim_is_allocated_while_its_pod_is_bound]
         if themes & {"binding", "extended", "gates", "claim-preemption"}:
             steps += [self._something_goes_while_it_is_bound, self._held_pod_goes_while_it_is_bound]
             steps += [self._place_is_lost_after_a_failed_binding] * 2
@@ -98,6 +99,30 @@ class Coincidences:
         else:
             self._simulation.delete(Pod, "default", pod.metadata.name)
 
+    def _shared_claim_goes_while_its_pod_is_bound(self) -> None:
+        """It is allocated already, so it does not go at once."""
+        allocated = [each for each in self._simulation.claims() if each.status.allocation is not None]
+        if not allocated:
+            return
+        name = self._draw.pick(allocated).metadata.name
+        made = self._create(resource_claims=(PodResourceClaim(name="shared", resource_claim_name=name),))
+        if made is not None and self._until(lambda: self._binding(made.metadata.uid) is not None):
+            self._delete_claim(name)
+
+    def _claim_is_allocated_while_its_pod_is_bound(self) -> None:
+        """Somebody else writes what the scheduler is about to write."""
+        made = self._create()
+        if made is None or not self._until(lambda: self._binding(made.metadata.uid) is not None):
+            return
+        binding = self._binding(made.metadata.uid)
+        data = None if binding is None else binding.data
+        for index, allocation in data.reserved.items() if data is not None else ():
+            assert data is not None
+            found = self._simulation.claim("default", data.claims[index].metadata.name)
+            if found is not None and found.status.allocation is None:
+                self._simulation.update_status(replace(found, status=replace(found.status, allocation=allocation)))
+                return
+
     def _held_pod_goes_while_it_is_bound(self) -> None:
         made = self._create(finalizers=(FINALIZER,))
         if made is not None and self._until(lambda: self._binding(made.metadata.uid) is not None):
@@ -118,6 +143,8 @@ class Coincidences:
         found = self._binding(uid)
         assert found is not None
         node = found.node
+        if self._until(lambda: bool(self._special_claims(uid))):
+            self._special_claim_is_left(self._draw.pick(self._special_claims(uid)).metadata.name)
         self._until(lambda: self._binding(uid) is None)
         simulation.cordon(node)
         pod = simulation.pod("default", name)
@@ -127,6 +154,22 @@ class Coincidences:
         simulation.advance_to(simulation.now + 3_000)
         if self._draw.chance(50):
             simulation.cordon(node, on=False)
+
+    def _special_claims(self, uid: str) -> list[ResourceClaim]:
+        """What was written for the extended resources of a pod."""
+        return [
+            each
+            for each in self._simulation.claims()
+            if each.metadata.annotations.get(EXTENDED_RESOURCE_ANNOTATION)
+            and each.status.allocation is not None
+            and each.metadata.owner_references[0].uid == uid
+        ]
+
+    def _special_claim_is_left(self, name: str) -> None:
+        if self._draw.chance(70):
+            self._simulation.store.fail_next("update", ResourceClaim, "default", name)
+        elif self._draw.chance(50):
+            self._simulation.restart("scheduler")
 
     def _victims_hold_on(self) -> None:
         """The controller that frees the claims of victims is slow, and meanwhile their preemptor is tried again."""

@@ -74,6 +74,7 @@ class Story:
             "failed-binding-forgets-devices": False,
             "mapped-resources-wake-nobody": False,
             "node-operations-wake-nobody": False,
+            "undated-allocation-blocks-claim": False,
         }
         self.simulation = Simulation(Environment(self.world.features, EXPRESSIONS, quirks))
         refused = self.simulation.load(self.world.objects)

@@ -130,9 +130,15 @@ def draw_world(draw: Draw) -> World:
     possible = [name for name, needs in NEEDS.items() if all(map(features.enabled, needs))]
     chosen = draw.some(possible, draw.number(2, 5))
     if draw.chance(25):
-        chosen.append("priorities")
-    if "claim-preemption" in possible and draw.chance(40):
-        chosen += ["claim-preemption", "priorities"]
+        chosen += ["priorities", "selectors"] if draw.chance(30) else ["priorities"]
+    if "claim-preemption" in possible and draw.chance(70):
+        if "binding" in possible and draw.chance(40):
+            chosen.append("binding")
+        chosen += [
+            "claim-preemption",
+            "priorities",
+            *(["binding"] if "binding" in possible and draw.chance(40) else []),
+        ]
     if "group-claims" in possible and draw.chance(12):
         chosen += ["groups", "group-claims"]
     if "compatibility" in possible and draw.chance(10):

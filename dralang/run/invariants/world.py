@@ -193,6 +193,13 @@ class World:
             for condition in pod.status.conditions
         )
 
+    def has_undated_allocation(self, quirk: str) -> bool:
+        """Whether a fault is modelled by which an allocation without a time cannot be reserved, and there is one."""
+        return self.profile.has(quirk) and any(
+            claim.status.allocation is not None and claim.status.allocation.allocation_timestamp is None
+            for claim in self.store.objects(ResourceClaim)
+        )
+
     def may_be_overlooked(self) -> bool:
         """Whether a fault is modelled by which a change does not wake whom it helps, and there are such devices."""
         room = self.profile.has("mapped-resources-wake-nobody")

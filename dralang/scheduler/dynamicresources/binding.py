@@ -49,6 +49,8 @@ class ClaimBinder:
             the pod has everything.
         names_special: whether what devices take of a node is noted under the real name of the claim for extended
             resources; else under the name that the claim has in the scheduler's memory, which the API server refuses.
+        dates_old: whether an allocation that does not say when it was written is told so by the next pod that is to use
+            the claim, which the API server refuses.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class ClaimBinder:
         sets_timestamp: bool,
         settles_each: bool,
         names_special: bool,
+        dates_old: bool,
     ) -> None:
         self._store = store
         self._manager = manager
@@ -67,6 +70,7 @@ class ClaimBinder:
         self._sets_timestamp = sets_timestamp
         self._settles_each = settles_each
         self._names_special = names_special
+        self._dates_old = dates_old
 
     def bind_claims(self, data: StateData, info: PodInfo, node: str) -> str | Conflict:
         """Write everything for the pod that is not written yet; return what went wrong, empty if nothing did."""
@@ -177,7 +181,8 @@ class ClaimBinder:
         # Without a look at who is there: the API refuses whoever is there already.
         status = replace(status, reserved_for=(*status.reserved_for, consumer))
         wanted = allocation if allocation is not None else status.allocation
-        if wanted is not None and self._sets_timestamp and wanted.allocation_timestamp is None:
+        undated = wanted is not None and wanted.allocation_timestamp is None
+        if wanted is not None and undated and self._sets_timestamp and (allocation is not None or self._dates_old):
             wanted = replace(wanted, allocation_timestamp=format_time(self._store.events.now))
         written = self._store.update_status(replace(current, status=replace(status, allocation=wanted)))
         if isinstance(written, ApiError):
