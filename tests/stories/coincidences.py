@@ -1,6 +1,7 @@
 """Steps for which several things have to meet within moments: left to chance, they nearly never do."""
 
 from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 from stories.world import Draw
@@ -8,6 +9,7 @@ from stories.world import Draw
 from dralang.api.pods import Pod, PodResourceClaim
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.cluster.podclaims import EXTENDED_RESOURCE_ANNOTATION, used_claim_names
+from dralang.cluster.podclaims import FINALIZER as PROTECTION
 from dralang.run.simulation import Simulation
 from dralang.scheduler.binding import Binding
 
@@ -37,12 +39,15 @@ class Coincidences:
     def steps(self, themes: frozenset[str]) -> list[Callable[[], None]]:
         """Those that suit what the story is about."""
         steps: list[Callable[[], None]] = [self._claim_goes_before_its_pod_is_tried]
-        steps += [self._shared_claim_goes_while_its_pod_is_bound, self._claim_is_allocated_while_its_pod_is_bound]
+        steps += [self._shared_claim_goes_while_its_pod_is_bound] * 2
+        steps.append(self._claim_is_allocated_while_its_pod_is_bound)
         if themes & {"binding", "extended", "gates", "claim-preemption"}:
             steps += [self._something_goes_while_it_is_bound, self._held_pod_goes_while_it_is_bound]
             steps += [self._place_is_lost_after_a_failed_binding] * 2
+        if "extended" in themes:
+            steps += [partial(self._place_is_lost_after_a_failed_binding, extended=True)] * 14
         if "claim-preemption" in themes:
-            steps += [self._victims_hold_on] * 4
+            steps += [self._victims_hold_on] * (8 if "selectors" in themes else 4)
         return steps
 
     def release(self) -> None:
@@ -68,11 +73,19 @@ class Coincidences:
     def _delete_claim(self, name: str) -> None:
         self._simulation.delete(ResourceClaim, "default", name)
 
+    def _allocated_claim(self) -> str:
+        """One that belongs to no pod."""
+        allocated = [
+            each.metadata.name
+            for each in self._simulation.claims()
+            if each.status.allocation is not None and not each.metadata.owner_references
+        ]
+        return self._draw.pick(allocated) if allocated else ""
+
     def _claim_goes_before_its_pod_is_tried(self) -> None:
-        used = [each.metadata.name for each in self._simulation.claims() if each.metadata.finalizers]
-        if not used:
+        name = self._allocated_claim()
+        if not name:
             return
-        name = self._draw.pick(used)
         made = self._create(resource_claims=(PodResourceClaim(name="taken", resource_claim_name=name),))
         if made is None:
             return
@@ -101,10 +114,9 @@ class Coincidences:
 
     def _shared_claim_goes_while_its_pod_is_bound(self) -> None:
         """It is allocated already, so it does not go at once."""
-        allocated = [each for each in self._simulation.claims() if each.status.allocation is not None]
-        if not allocated:
+        name = self._allocated_claim()
+        if not name:
             return
-        name = self._draw.pick(allocated).metadata.name
         made = self._create(resource_claims=(PodResourceClaim(name="shared", resource_claim_name=name),))
         if made is not None and self._until(lambda: self._binding(made.metadata.uid) is not None):
             self._delete_claim(name)
@@ -120,7 +132,11 @@ class Coincidences:
             assert data is not None
             found = self._simulation.claim("default", data.claims[index].metadata.name)
             if found is not None and found.status.allocation is None:
-                self._simulation.update_status(replace(found, status=replace(found.status, allocation=allocation)))
+                meta = replace(found.metadata, finalizers=(PROTECTION,))
+                marked = self._simulation.update(replace(found, metadata=meta))
+                if isinstance(marked, ResourceClaim):
+                    status = replace(marked.status, allocation=allocation)
+                    self._simulation.update_status(replace(marked, status=status))
                 return
 
     def _held_pod_goes_while_it_is_bound(self) -> None:
@@ -130,26 +146,26 @@ class Coincidences:
         if self._draw.chance(50):
             self.release()
 
-    def _place_is_lost_after_a_failed_binding(self) -> None:
+    def _place_is_lost_after_a_failed_binding(self, *, extended: bool = False) -> None:
         """What was allocated stays, where the pod can no longer go."""
-        made = self._create()
+        made = self._create(only_extended=extended)
         if made is None:
             return
         simulation, uid, name = self._simulation, made.metadata.uid, made.metadata.name
+        self._until(lambda: self._binding(uid) is not None)
+        found = self._binding(uid)
+        if found is None:
+            return
+        node = found.node
         self._late("")
         simulation.store.fail_next("bind", Pod, "default", name)
-        if not self._until(lambda: self._binding(uid) is not None):
-            return
-        found = self._binding(uid)
-        assert found is not None
-        node = found.node
         if self._until(lambda: bool(self._special_claims(uid))):
             self._special_claim_is_left(self._draw.pick(self._special_claims(uid)).metadata.name)
         self._until(lambda: self._binding(uid) is None)
         simulation.cordon(node)
         pod = simulation.pod("default", name)
         for claim in used_claim_names(pod) if pod is not None else ():
-            if self._draw.chance(50):
+            if self._draw.chance(70):
                 simulation.store.fail_next("update", ResourceClaim, "default", claim)
         simulation.advance_to(simulation.now + 3_000)
         if self._draw.chance(50):

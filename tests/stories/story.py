@@ -142,7 +142,7 @@ class Story:
         steps: list[Callable[[], None]] = [self._create] * 6 + [self._delete, self._finish] * 2
         steps += [self._cordon, self._restart, self._pause, self._resume, self._delay, self._fail_next]
         steps += [self._change_slice, self._delete_claim]
-        if self.draw.chance(40):
+        if self.draw.chance(50):
             steps += self._coincidences.steps(themes)
         if themes & {"rules", "taints"}:
             steps += [self._rule] * (6 if "rules" in themes else 0) + [self._taint_device] * 2
@@ -212,7 +212,9 @@ class Story:
         draw, themes = self.draw, self.world.themes
         requests = {"cpu": draw.pick(["2", "2", "1"] if "priorities" in themes else ["100m", "100m", "1", "2"])}
         entries: list[PodResourceClaim] = []
-        if "scheduling_group" not in spec:
+        if spec.pop("only_extended", False):
+            requests[draw.pick([EXTENDED, "deviceclass.resource.kubernetes.io/gpu"])] = "1"
+        elif "scheduling_group" not in spec:
             entries, extended = self._devices()
             requests |= extended
             if "priority_class_name" not in spec and draw.chance(70 if "priorities" in themes else 30):

@@ -134,15 +134,18 @@ def draw_world(draw: Draw) -> World:
     if "claim-preemption" in possible and draw.chance(70):
         if "binding" in possible and draw.chance(40):
             chosen.append("binding")
+        if draw.chance(40):
+            chosen.append("selectors")
         chosen += [
             "claim-preemption",
             "priorities",
             *(["binding"] if "binding" in possible and draw.chance(40) else []),
         ]
-    if "group-claims" in possible and draw.chance(12):
+    if "group-claims" in possible and draw.chance(18):
         chosen += ["groups", "group-claims"]
-    if "compatibility" in possible and draw.chance(10):
-        chosen.append("compatibility")
+    for rare, percent in (("compatibility", 10), ("extended", 15)):
+        if rare in possible and draw.chance(percent):
+            chosen.append(rare)
     themes = frozenset(chosen)
     maker = _Maker(draw, version, themes)
     count = draw.number(1, 3)
