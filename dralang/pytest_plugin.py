@@ -20,7 +20,7 @@ from dralang.cli.project import analyzer
 from dralang.diagnostics.diagnostic import Diagnostic
 from dralang.diagnostics.render import clean, render_text
 from dralang.run.outcome import Played
-from dralang.run.player import play
+from dralang.run.player import REGRESSION, play
 from dralang.run.workshop import Workshop
 from dralang.scenario.model import Scenario
 from dralang.testing.looks import Look
@@ -121,8 +121,12 @@ class ScenarioItem(pytest.Item):
     def runtest(self) -> None:
         """Play it."""
         workshop = _shared(self.config).workshop
-        if self.scenario.template is None:
+        if self.scenario.template is None and REGRESSION not in self.scenario.tags:
             played = play(self.scenario, workshop)
+        elif self.scenario.template is None:
+            from dralang.fuzz.found import play_finding  # noqa: PLC0415 - few suites have findings
+
+            played = play_finding(self.scenario, workshop)
         else:
             # Hypothesis takes longer to import than most suites take to run.
             from hypothesis import settings  # noqa: PLC0415 - only fuzzes need it

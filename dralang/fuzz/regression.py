@@ -19,6 +19,7 @@ from dralang.formatter.format import format_file, format_source
 from dralang.fuzz.against import Oracles
 from dralang.fuzz.example import Example, is_about_nothing, signature_of
 from dralang.fuzz.explore import fault_of
+from dralang.fuzz.retold import ask, oracle_of
 from dralang.run.outcome import Failure
 from dralang.run.player import REGRESSION, play
 from dralang.run.workshop import Workshop
@@ -165,6 +166,7 @@ class _Writer:
         # What ends otherwise for an oracle is told by expectations; else only the oracle can tell.
         self.by_end = example.settings is not None or bool(_other_ends(example))
         self.oracles = None if example.difference is None or self.by_end else oracles
+        self.oracle = oracle_of(example.failure)
         self.scenario = scenario
         self.folder = folder
         self.example = example
@@ -190,7 +192,8 @@ class _Writer:
     def _text(self, candidate: _Candidate) -> str:
         span = _nowhere()
         title = n.Word(span, self.scenario.title, quoted=True)
-        tags = dict.fromkeys([*self.scenario.tags, REGRESSION])
+        oracle = [] if self.oracle is None else [self.oracle.name]
+        tags = dict.fromkeys([*self.scenario.tags, REGRESSION, *oracle])
         body = n.Body(span, candidate.statements)
         story = n.Scenario(span, title, tuple([n.Word(span, tag) for tag in tags]), None, None, body)
         text = format_file(n.File(span, span.source, (*candidate.items, story), ()))
@@ -212,6 +215,8 @@ class _Writer:
             story = analysis.scenarios[0]
             played = play(story, self.workshop, None if self.oracles is None else self.oracles.observe)
             difference = None
+            if self.oracle is not None and played.verdict == "passed":
+                return ask(self.oracle, story, self.workshop), analysis.tree
             if self.oracles is not None and played.verdict == "passed":
                 difference = self.oracles.difference(story, played)
         except Exception as error:  # a fault of dralang is what was found

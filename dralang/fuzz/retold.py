@@ -87,6 +87,18 @@ def told_otherwise(story: Scenario, choices: Sequence[int], workshop: Workshop, 
     return None
 
 
+def oracle_of(failure: Failure | None) -> Oracle | None:
+    """The oracle that has found a failure, if one of these has."""
+    for oracle in ORACLES:
+        if failure is not None and failure.kind == "invariant" and failure.expected == _broken(oracle):
+            return oracle
+    return None
+
+
+def _broken(oracle: Oracle) -> str:
+    return f"{oracle.name} (std.invariants): {oracle.summary}"
+
+
 def ask(oracle: Oracle, story: Scenario, workshop: Workshop) -> Failure | None:
     """Play a story in both wordings; what is different is a failure.
 
@@ -108,9 +120,8 @@ def ask(oracle: Oracle, story: Scenario, workshop: Workshop) -> Failure | None:
     for key, end in mine.items():
         if theirs.get(key) != end:
             actual = f"{key[1]}: {_said(end)}; told otherwise: {_said(theirs.get(key, ()))}"
-            expected = f"{oracle.name} (std.invariants): {oracle.summary}"
             why = (Why(f"otherwise: {oracle.summary}"),)
-            return Failure(story.span, "invariant", 0, expected, actual, why)
+            return Failure(story.span, "invariant", 0, _broken(oracle), actual, why)
     return None
 
 

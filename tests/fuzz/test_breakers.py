@@ -10,6 +10,8 @@ from msgspec.structs import replace
 from dralang.check.analysis import Analyzer
 from dralang.fuzz import example, retold
 from dralang.fuzz.explore import Explorer
+from dralang.fuzz.found import play_finding
+from dralang.fuzz.regression import is_formatted, write_down
 from dralang.fuzz.retold import ORACLES
 from dralang.run.invariants.watch import INVARIANTS
 from dralang.run.player import play
@@ -67,9 +69,10 @@ def test_the_oracles_have_something_to_say_about_their_specs():
         assert oracle.retell(retold._plain(scenario), environment.profile) is not None
 
 
-def test_what_an_oracle_finds_is_shrunk_and_found_again(monkeypatch):
+def test_what_an_oracle_finds_is_shrunk_and_written_down(monkeypatch, tmp_path):
     text = 'kubernetes 1.37\nfuzz "f" from std.random(nodes: 1, devices: 2, pods: 2, events: 1) { }\n'
-    scenario = Analyzer().text(Path("f.dra"), "f.dra", text.encode()).scenarios[0]
+    analysis = Analyzer().text(tmp_path / "f.dra", "f.dra", text.encode())
+    scenario = analysis.scenarios[0]
     BREAKERS["admin-access-holds-nothing"].apply(monkeypatch)
     explorer = Explorer(Workshop())
     chunks = (explorer.chunk(scenario, number, 100) for number in range(10))
@@ -78,3 +81,17 @@ def test_what_an_oracle_finds_is_shrunk_and_found_again(monkeypatch):
     again: Any = explorer.replay(scenario, chunk.choices)
     assert again.signature == chunk.signature
     assert sum(isinstance(step, Create) and step.key.kind == "Pod" for step in again.drawn.scenario.steps) == 1
+    written = write_down(
+        scenario, analysis.tree, tmp_path / "f.dra", tmp_path, again, remark="found", analyzer=Analyzer()
+    )
+    assert "tagged regression, admin-access-holds-nothing {" in written.text
+    assert is_formatted(written.text)
+    (tmp_path / "found.dra").write_text(written.text)
+    [found] = Analyzer().path(tmp_path / "found.dra").scenarios
+    assert [each.expected.partition(" (")[0] for each in play_finding(found, Workshop()).failures] == [
+        "admin-access-holds-nothing"
+    ]
+    assert play(found, Workshop()).verdict == "passed", "only told both ways"
+    assert play_finding(replace(found, xfail="later"), Workshop()).verdict == "xfailed"
+    monkeypatch.undo()
+    assert play_finding(found, Workshop()).verdict == "passed"
