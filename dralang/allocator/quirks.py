@@ -240,7 +240,7 @@ QUIRKS: dict[str, Quirk] = {
         "with binding conditions on, a claim that was allocated without `allocationTimestamp` (by somebody else, or "
         "before the gate was on) can be reserved for nobody: the scheduler adds it, and the API server refuses that",
         "the time stays away, and the claim is reserved",
-        "kubernetes v1.37.2 plugins/dynamicresources, bindClaim",
+        "case allocated-by-hand-never-reserved",
     ),
     "second-mention-replaces-first": Quirk(
         _UNTIL_135,
