@@ -72,6 +72,8 @@ def no_capacity_below_zero(world: World, claim: ResourceClaim, allocation: Alloc
 def no_counter_below_zero(world: World, claim: ResourceClaim, allocation: AllocationResult) -> Iterator[str]:
     """The devices in use never draw more from a counter than it has; a device counts once, however many share it."""
     for pool in dict.fromkeys((each.driver, each.pool) for each in allocation.devices.results if not each.admin_access):
+        if pool not in world.counted:
+            continue
         if not world.is_steady(pool, world.since(claim)):
             continue  # what the decision counted with has changed since
         slices = list(world.pool_slices(pool))
@@ -211,7 +213,7 @@ def _selected(world: World, found: Published, selectors: Sequence[DeviceSelector
 
 def taints_respected(world: World, claim: ResourceClaim, allocation: AllocationResult) -> Iterator[str]:
     """No device with a NoSchedule or NoExecute taint is allocated to a request that does not tolerate it."""
-    if not world.features.enabled("DRADeviceTaints"):
+    if not world.has_taints or not world.features.enabled("DRADeviceTaints"):
         return
     since = world.since(claim)
     for result in allocation.devices.results:

@@ -20,7 +20,7 @@ _OLD = ("1.34", "1.35", "1.36", "1.37")
 
 def evictions_have_a_reason(world: World, old: Pod, new: Pod) -> Iterator[str]:
     """Whoever is evicted for a taint uses a device that has had a NoExecute taint which it does not tolerate."""
-    if _is_marked(old) or not _is_marked(new):
+    if not _is_marked(new) or _is_marked(old):
         return
     for claim in _claims(world, new):
         for result in [] if claim.status.allocation is None else claim.status.allocation.devices.results:
@@ -31,7 +31,7 @@ def evictions_have_a_reason(world: World, old: Pod, new: Pod) -> Iterator[str]:
 
 def tainted_devices_are_left(simulation: Simulation, world: World) -> Iterator[str]:
     """No pod stays on a device with a NoExecute taint that it does not tolerate, or no longer."""
-    if not world.features.enabled("DRADeviceTaints"):
+    if not world.has_taints or not world.features.enabled("DRADeviceTaints"):
         return
     now = simulation.now
     for pod in simulation.pods():

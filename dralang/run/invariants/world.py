@@ -118,6 +118,10 @@ class World:
         self.pool_writes: dict[PoolId, list[tuple[int, str, ResourceSlice | None]]] = {}
         self.rules: list[tuple[int, tuple[DeviceTaintRule, ...]]] = [(0, ())]
         self.classes: dict[str, list[tuple[int, DeviceClass | None]]] = {}
+        self.has_taints = False
+        """Whether a device ever had a taint of its own or by a rule."""
+        self.counted: set[PoolId] = set()
+        """The pools that ever had counters."""
         self.lag = 0
         self.waited: dict[str, Waited] = {}
         """What each preemptor (UID) waits for."""
@@ -145,11 +149,19 @@ class World:
             self.slices.setdefault(pool, {}).setdefault(found.metadata.name, []).append((now, new))
             self.pool_writes.setdefault(pool, []).append((now, found.metadata.name, new))
             self._published.clear()
+            self._note_slice(found)
         elif kind is DeviceTaintRule:
             self.rules.append((now, tuple(self.store.objects(DeviceTaintRule))))
+            self.has_taints = True
         elif kind is DeviceClass:
             found = old if new is None else new
             self.classes.setdefault(found.metadata.name, []).append((now, new))
+
+    def _note_slice(self, found: ResourceSlice) -> None:
+        spec = found.spec
+        if spec.shared_counters:
+            self.counted.add((spec.driver, spec.pool.name))
+        self.has_taints = self.has_taints or any(device.taints for device in spec.devices)
 
     def _note_claim(self, old: ResourceClaim | None, new: ResourceClaim | None, now: int) -> None:
         found = old if new is None else new
