@@ -170,8 +170,10 @@ class Binder:
                 return ready
         return Readiness("ready")
 
-    def watch(self, claim: ResourceClaim) -> None:
+    def watch(self, old: ResourceClaim | None, claim: ResourceClaim) -> None:
         """A claim changed: a wait that its devices end is no longer one that nobody waits for."""
+        if old is not None and _tells_the_same(old, claim):
+            return  # what the scheduler writes itself ends no wait
         for uid in list(self._polling):
             binding = self.waiting.get(uid)
             if binding is None:
@@ -198,3 +200,10 @@ class Binder:
     def _fail(self, binding: Binding, message: str) -> None:
         del self.waiting[binding.queued.info.uid]
         self._failed(binding, message)
+
+
+def _tells_the_same(old: ResourceClaim, new: ResourceClaim) -> bool:
+    """Whether a change of a claim says nothing about its devices."""
+    return old.status.devices == new.status.devices and (
+        old.status.allocation is None or old.status.allocation is new.status.allocation
+    )

@@ -263,7 +263,7 @@ class Scheduler:
     def _on_claim(self, event: WatchEvent) -> None:
         self.manager.inform(event.old, event.new)
         if event.new is not None:
-            self.binder.watch(event.new)
+            self.binder.watch(event.old, event.new)
 
     def _claim_changed(self, old: ResourceClaim | None, new: ResourceClaim | None) -> None:
         self.queue.move(ClusterEvent(EventKind.CLAIM_CHANGED, old, new))

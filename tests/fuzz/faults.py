@@ -65,6 +65,7 @@ class StrictWatch(Watch):
             features=environment.features,
             profile=replace(environment.profile, quirks=frozenset()),
             inventories=environment.inventories,
+            readings=environment.readings,
         )
         super().__init__(simulation, strict, thorough=thorough)
 

@@ -9,6 +9,7 @@ import pytest
 from dralang.allocator.quirks import QUIRKS
 from dralang.features import FeatureGates
 from dralang.fuzz.retold import ORACLES
+from dralang.readings import READINGS
 from dralang.run.invariants.excuses import EXCUSES
 from dralang.run.invariants.watch import INVARIANTS
 
@@ -48,7 +49,7 @@ def test_a_page_names_what_is_excused(invariant):
 
 
 def test_pages_name_quirks_gates_and_invariants_that_exist():
-    known = {*QUIRKS, *(each.name for each in ALL)}
+    known = {*QUIRKS, *READINGS, *(each.name for each in ALL)}
     for each in ALL:
         named = re.findall(r"`([a-z]+(?:-[a-z]+){2,})`", text_of(each.name))
         assert [name for name in named if name not in known] == []
@@ -57,5 +58,5 @@ def test_pages_name_quirks_gates_and_invariants_that_exist():
 
 def test_excuses_are_for_invariants_and_quirks_that_exist():
     assert set(EXCUSES) <= {each.name for each in ALL}
-    assert {quirk for quirks in EXCUSES.values() for quirk in quirks} <= set(QUIRKS)
+    assert {quirk for quirks in EXCUSES.values() for quirk in quirks} <= {*QUIRKS, *READINGS}
     assert {quirk for oracle in ORACLES for quirk in oracle.quirks} <= set(QUIRKS)

@@ -117,7 +117,7 @@ class Coincidences:
         name = self._allocated_claim()
         if not name:
             return
-        made = self._create(resource_claims=(PodResourceClaim(name="shared", resource_claim_name=name),))
+        made = self._create(resource_claims=(PodResourceClaim(name="joined", resource_claim_name=name),))
         if made is not None and self._until(lambda: self._binding(made.metadata.uid) is not None):
             self._delete_claim(name)
 

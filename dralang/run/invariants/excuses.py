@@ -43,6 +43,7 @@ EXCUSES: Final[Mapping[str, tuple[str, ...]]] = {
     "amounts-are-exact": ("capacity-arithmetic-wraps", "negative-capacity-accepted"),
     "first-choice-in-order": _OF_THE_SEARCH,
     "better-alternatives-win": _OF_THE_SEARCH,
+    "one-preemption-at-a-time": ("status-says-who-is-nominated",),
     "victims-are-needed": _OF_THE_SEARCH,
     "refusals-are-right": _OF_THE_SEARCH,
 }

@@ -35,15 +35,20 @@ def memory_is_what_is_written(simulation: Simulation, world: World) -> Iterator[
                 yield f"the scheduler knows other shares of {device} in pool {pool[1]} than the claims have"
             if dict(kept.consumed.get(device, {})) != dict(wanted.consumed.get(device, {})):
                 yield f"the scheduler counts another use of {device} in pool {pool[1]} than the claims do"
+    on_their_way = set(simulation.scheduler.binder.waiting)
     for each in claims:
-        if manager.pending(each.metadata.uid) is not None:
+        uid = each.metadata.uid
+        if manager.pending(uid) is not None and not manager.sharers(uid) & on_their_way:
             yield f"the allocation of {each.metadata.name} is written and still counts as in flight"
 
 
 def pods_where_the_scheduler_thinks(simulation: Simulation, world: World) -> Iterator[str]:
     """The scheduler places every pod where it runs, and a pod that has ended nowhere."""
+    waiting = simulation.scheduler.binder.waiting
     for each in simulation.pods():
         placed = each.spec.node_name if each.status.phase not in TERMINAL else ""
+        if not placed and each.metadata.uid in waiting:
+            placed = waiting[each.metadata.uid].node  # its devices are being made ready
         known = simulation.scheduler.cache.node_of(each.metadata.uid)
         if known != placed:
             yield f"the scheduler counts {each.metadata.name} on {known or 'no node'}, it is on {placed or 'no node'}"
@@ -78,7 +83,8 @@ def running_pods_keep_their_claims(simulation: Simulation, world: World) -> Iter
 
 def unused_claims_are_free(simulation: Simulation, world: World) -> Iterator[str]:
     """A claim that has been used, is reserved for nobody and that no pod waits for holds no device."""
-    # A binding that fails gives up the reservation and not the allocation, which the pod finds when it is tried again.
+    # A binding that fails gives up the reservation and not the allocation, which the pod finds when it is tried again;
+    # if it is deleted before that, the claim keeps its devices, as in Kubernetes.
     wanted = {
         (pod.metadata.namespace, name)
         for pod in simulation.pods()
@@ -88,7 +94,7 @@ def unused_claims_are_free(simulation: Simulation, world: World) -> Iterator[str
     for claim in simulation.claims():
         if (claim.metadata.namespace, claim.metadata.name) in wanted:
             continue
-        used = claim.metadata.uid in world.served
+        used = claim.metadata.uid in world.served and claim.metadata.uid not in world.given_back
         if used and claim.status.allocation is not None and not claim.status.reserved_for:
             yield f"{claim.metadata.name} is allocated and reserved for nobody"
 

@@ -217,8 +217,7 @@ class Watch:
         self.violations: list[Violation] = []
         self.preemptions = 0
         self.judging = False
-        quirks = environment.profile.quirks
-        self.excused = excused = _excused(quirks)
+        self.excused = excused = _excused(environment.profile.quirks | environment.readings)
 
         def kept(checks: tuple[C, ...]) -> tuple[C, ...]:
             return checks if not excused else tuple([check for check in checks if name_of(check) not in excused])
@@ -323,6 +322,8 @@ class Watch:
             return  # what preemption promised is forgotten, as Kubernetes forgets it
         if all(pod.spec.node_name for pod in simulation.pods()):
             return  # nobody is left whom a scheduler could place
+        if self.world.may_be_overlooked():
+            return  # a fault by which somebody is missed
         self.judging = False
         # Who is tried again by itself, groups above all, is tried before the restart.
         simulation.advance_to(simulation.now + A_WHILE)

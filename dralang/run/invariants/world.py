@@ -113,6 +113,9 @@ class World:
         self.holders: dict[DeviceId, dict[str, tuple[DeviceRequestAllocationResult, ...]]] = {}
         self.born: dict[str, int] = {}
         self.served: set[str] = set()
+        """Claims (UIDs) that were ever reserved for somebody."""
+        self.given_back: set[str] = set()
+        """Those whose last reservation the scheduler has taken back, which frees no device."""
         self.priorities: dict[tuple[str, str], int] = {}
         self.slices: dict[PoolId, dict[str, list[tuple[int, ResourceSlice | None]]]] = {}
         self.pool_writes: dict[PoolId, list[tuple[int, str, ResourceSlice | None]]] = {}
@@ -176,6 +179,9 @@ class World:
             self._hold(uid, None, after)
         if new is not None and new.status.reserved_for:
             self.served.add(uid)
+            self.given_back.discard(uid)
+        elif old is not None and old.status.reserved_for and self.events.running == "scheduler":
+            self.given_back.add(uid)
 
     def _hold(self, uid: str, before: AllocationResult | None, after: AllocationResult | None) -> None:
         for result in before.devices.results if before is not None else ():
