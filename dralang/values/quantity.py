@@ -148,6 +148,11 @@ class Quantity(Struct, frozen=True, eq=False):
         value = self.mantissa * _power(self.scale)
         return value if _fits(value) else None
 
+    def stored_int64(self) -> int | None:
+        """As ``as_int64``, of the amount as the API server stores it: as short as can be (``1000m`` is ``1``)."""
+        whole, rest = divmod(self.nano, 1_000_000_000)
+        return whole if not rest and _fits(whole) else None
+
     def value(self) -> int:
         """The amount in whole units, rounded up as Go's ``Value`` does; what 64 bits do not hold is wrong as there."""
         return self.scaled_value(0)

@@ -191,3 +191,14 @@ HUGE = {
 def test_thousands_of_digits_meet_the_cap(name):
     text, want = HUGE[name]
     assert parse_quantity(text) == parse_quantity(want)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1", 1), ("1000m", 1), ("3000m", 3), ("1.0", 1), ("0.001k", 1), ("1e0", 1), ("2k", 2000), ("1Ki", 1024),
+        ("0", 0), ("-2000m", -2), ("1500m", None), ("1n", None), ("9223372036854775807", 2**63 - 1), ("10E", None),
+    ],
+)  # fmt: skip
+def test_an_amount_is_stored_as_short_as_can_be(text, expected):
+    assert parse_quantity(text).stored_int64() == expected

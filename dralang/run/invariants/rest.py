@@ -131,12 +131,19 @@ def who_waits_has_to(simulation: Simulation, world: World) -> Iterator[str]:
         why = why_waiting(simulation, world, pod)
         if why is None or why.place != "unschedulable" or why.gate[0] or why.before_nodes[1]:
             continue
-        if world.may_be_overlooked():
+        if world.may_be_overlooked() or _is_deferred(simulation, pod):
             continue
         refusing = {each.node for each in why.refusals}
         free = [each.metadata.name for each in simulation.nodes() if each.metadata.name not in refusing]
         if free:
             yield f"{pod.metadata.name} waits for a change, and would be scheduled on {', '.join(free[:3])} at once"
+
+
+def _is_deferred(simulation: Simulation, pod: Pod) -> bool:
+    """Whether a preemptor waits for claims of its node, whoever waits for them: nothing else wakes it (KEP-5690)."""
+    nominations = simulation.scheduler.manager.nominations
+    held = nominations.of(pod.metadata.uid)
+    return held is not None and bool(nominations.victims_on(held.node))
 
 
 def is_undisturbed(simulation: Simulation) -> bool:

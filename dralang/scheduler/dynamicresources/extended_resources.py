@@ -156,7 +156,7 @@ def _container_request(
     """What one container adds after it has used what others have requested."""
     requested = container.resources.requests
     quantity = requested.get(resource)
-    wanted = quantity.as_int64() if quantity is not None else None
+    wanted = quantity.stored_int64() if quantity is not None else None
     if not wanted:
         return None, []
 

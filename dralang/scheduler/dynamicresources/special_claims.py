@@ -133,7 +133,7 @@ def shape(pod: Pod) -> Hashable:
                 index < starting,
                 each.name,
                 each.restart_policy,
-                tuple([(name, quantity.as_int64()) for name, quantity in each.resources.requests.items()]),
+                tuple([(name, quantity.stored_int64()) for name, quantity in each.resources.requests.items()]),
             )
             for index, each in enumerate((*pod.spec.init_containers, *pod.spec.containers))
         ]
