@@ -259,6 +259,8 @@ class _FileAnalysis:
             created = frozenset(scout.created)
         elaborator = self._elaborator(node, self.log)
         elaborator.created_later = created
+        if _contains(node.body, (n.FailNext,)):
+            elaborator.described_later = created_pods(node.body)
         elaborator.run(node.body, bindings)
         for prop in self.environment.properties:
             proposition = elaborator.propositions.build(prop.proposition, {})

@@ -1,6 +1,7 @@
 """Names to objects: what a scenario's statements and expectations may speak of."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -78,6 +79,17 @@ class Scope:
                 if full not in known:
                     known.append(full)
             self.counters.update(counter_set.name for counter_set in spec.shared_counters)
+
+    @contextmanager
+    def knowing(self, keys: Iterable[ObjectKey]) -> Iterator[None]:
+        """For a while, know objects too that come into being only later."""
+        added = [key for key in keys if key not in self.objects]
+        for key in added:
+            self.add(key, None)
+        yield
+        for key in added:
+            del self.objects[key]
+            self.by_name[key.name].remove(key)
 
     # ---- objects ----------------------------------------------------------------------------------------------------
 

@@ -89,6 +89,8 @@ class Elaborator:
         self.late_properties: list[tuple[n.Property, Bindings]] = []
         self.created: set[ObjectKey] = set()
         self.created_later: frozenset[ObjectKey] = frozenset()
+        self.described_later: tuple[ObjectKey, ...] = ()
+        """The pods that `create pod NAME { ... }` describes anywhere in the story."""
         self.published: dict[ObjectKey, Declared] = {}
         self.changes: list[tuple[Declared, Declared]] = []
         """Declarations, and what a `set` makes of them, each by itself."""
@@ -429,9 +431,11 @@ class Elaborator:
 
     def _fail_next(self, node: n.FailNext, bindings: Bindings) -> None:
         count = 1 if node.count is None else self.propositions.count(node.count, bindings)
-        for key in self.scope.resolve(node.object, bindings, KIND_ORDER, globs=False):
-            if count is not None:
-                self.steps.append(s.FailNext(node.span, node.operation, key, count))  # type: ignore[arg-type]
+        # What is to fail may be the creation itself: a pod that a later statement describes is known here.
+        with self.scope.knowing(self.described_later):
+            keys = self.scope.resolve(node.object, bindings, KIND_ORDER, globs=False)
+        for key in keys if count is not None else ():
+            self.steps.append(s.FailNext(node.span, node.operation, key, count))  # type: ignore[arg-type]
 
     def _set_condition(self, node: n.SetCondition, bindings: Bindings) -> None:
         condition = text_of(node.condition, bindings, self.log)
