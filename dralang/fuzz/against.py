@@ -33,12 +33,14 @@ class Difference(Struct, frozen=True):
     Attributes:
         failure: what was found.
         other: how the story goes the other way; None if only an answer differs.
+        how: the other way, for ``Oracles.told``.
         case: the question with the real answer, as ``dralang conform`` replays it.
     """
 
     failure: Failure
     other: Played | None = None
     case: Json | None = None
+    how: str = ""
 
 
 class Oracles:
@@ -109,6 +111,10 @@ class Oracles:
                 return found
         return None
 
+    def told(self, how: str, story: Scenario) -> Played:
+        """A story told in the way in which a difference was found."""
+        return next(play(story, workshop) for _, each, workshop in self._others if each == how)
+
     def _count(self, name: str, number: int = 1) -> None:
         self.counts[name] = self.counts.get(name, 0) + number
 
@@ -169,7 +175,7 @@ def _another_course(name: str, how: str, story: Scenario, played: Played, other:
     mine, theirs = lines
     expected = f"{name}: the same course {how}"
     failure = Failure(story.span, KIND, played.end, expected, f"{how}: {theirs}", (Why(f"else: {mine}"),))
-    return Difference(failure, other)
+    return Difference(failure, other, how=how)
 
 
 def _differences(played: Played, other: Played) -> Iterator[tuple[str, str]]:

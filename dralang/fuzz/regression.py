@@ -20,7 +20,7 @@ from dralang.fuzz.against import Oracles
 from dralang.fuzz.example import Example, is_about_nothing, signature_of
 from dralang.fuzz.explore import fault_of
 from dralang.fuzz.retold import ask, oracle_of
-from dralang.run.outcome import Failure
+from dralang.run.outcome import Failure, Played
 from dralang.run.player import REGRESSION, play
 from dralang.run.workshop import Workshop
 from dralang.scenario.model import Scenario, Settings
@@ -49,10 +49,40 @@ class Written(Struct, frozen=True):
 
 
 class _Candidate(Struct, frozen=True):
-    """Items of a file and the statements of its one scenario."""
+    """Items of a file and the statements of its one scenario.
+
+    Attributes:
+        items: of the file.
+        statements: of the scenario.
+        ends: how pods end when the story is told the other way, if that is what is found: its last expectations.
+    """
 
     items: tuple[n.Item, ...]
     statements: tuple[n.Statement, ...]
+    ends: tuple[n.Expect, ...] = ()
+
+
+class _Tried(Struct, frozen=True):
+    """What a candidate has come to.
+
+    Attributes:
+        candidate: with the ends that belong to it.
+        failure: the first one; None if there is none.
+        tree: as it was read; None if it could not be.
+    """
+
+    candidate: _Candidate
+    failure: Failure | None = None
+    tree: n.File | None = None
+
+    @property
+    def statements(self) -> tuple[n.Statement, ...]:
+        """Those of the story as they were read, without the ends; nothing if there is no story."""
+        items = () if self.tree is None else self.tree.items
+        story = next((item for item in items if isinstance(item, n.Scenario)), None)
+        if story is None:
+            return ()
+        return story.body.statements[: len(story.body.statements) - len(self.candidate.ends)]
 
 
 def write_down(
@@ -86,20 +116,16 @@ def write_down(
     )
     statements = story.body.statements
     if example.settings is not None:
-        items, statements = _with_settings(items, statements, example.settings, example)
-    ends = _other_ends(example)
-    if ends:
-        span = _nowhere()
-        statements = (*statements, *[_expected(span, name, text) for name, text in ends])
+        items, statements = _with_settings(items, statements, example.settings)
     return writer.run(_Candidate(items, statements))
 
 
-def _other_ends(example: Example) -> tuple[tuple[str, str], ...]:
-    """How the pods end for an oracle that sees the story end otherwise; else nothing."""
+def _ends_otherwise(example: Example) -> bool:
+    """Whether an oracle sees the story end otherwise."""
     difference, played = example.difference, example.played
     if difference is None or difference.other is None or played is None:
-        return ()
-    return difference.other.final if difference.other.final != played.final else ()
+        return False
+    return difference.other.final != played.final
 
 
 def _moved(items: Sequence[n.Item], old: Path, new: Path) -> Iterator[n.Item]:
@@ -114,9 +140,9 @@ def _moved(items: Sequence[n.Item], old: Path, new: Path) -> Iterator[n.Item]:
 
 
 def _with_settings(
-    items: tuple[n.Item, ...], statements: tuple[n.Statement, ...], settings: Settings, example: Example
+    items: tuple[n.Item, ...], statements: tuple[n.Statement, ...], settings: Settings
 ) -> tuple[tuple[n.Item, ...], tuple[n.Statement, ...]]:
-    """The story under the other settings, with what must be the case as expectations."""
+    """The story under the other settings."""
     span = _nowhere()
     headers: list[n.Item] = [n.Header(span, "kubernetes", n.Word(span, settings.version))]
     for keyword, switches in (("gates", settings.gates), ("quirks", settings.quirks)):
@@ -125,24 +151,30 @@ def _with_settings(
         ]
         if entries:
             headers.append(n.Header(span, keyword, n.Block(span, tuple(entries))))
-    kept = [item for item in items if not isinstance(item, n.Header)]
-    story = [each for each in statements if not isinstance(each, n.Header)]
-    played = example.played
-    assert played is not None
-    story += [_expected(span, name, text) for name, text in played.final]
+    kept = [item for item in items if not _is_said_anew(item)]
+    story = [each for each in statements if not _is_said_anew(each)]
     return (*headers, *kept), tuple(story)
 
 
-def _expected(span: Span, name: str, text: str) -> n.Expect:
-    """How a pod ended, as an expectation."""
+def _is_said_anew(node: n.Node) -> bool:
+    return isinstance(node, n.Header) and node.keyword in ("kubernetes", "gates", "quirks")
+
+
+def _expected(name: str, text: str | None) -> n.Expect:
+    """How a pod ended, as an expectation; None if it is not there any more."""
+    span = _nowhere()
     word = n.Word(span, name)
-    runs = re.fullmatch(r"\S+ runs on (\S+)(?: with (.+))?", text)
+    # The name comes first, and may be that of a state.
+    end = "is gone" if text is None else text.removeprefix(f"{name} ")
+    runs = re.fullmatch(r"runs on (\S+)(?: with (.+))?", end)
     predicate: n.Predicate
     if runs is not None:
         devices = tuple([n.Word(span, device) for device in (runs[2] or "").split(", ") if device])
         predicate = n.Runs(span, False, n.Word(span, runs[1]), devices)  # noqa: FBT003  # fields of the tree
     else:
-        ended = next((state for state in ("succeeded", "failed", "terminating") if state in text), "pending")
+        # What is behind the state may be the name of a node, or what somebody has said.
+        found = re.match(r"(?:has|is) (succeeded|failed|terminating|gone)\b(?!-)", end)
+        ended = "pending" if found is None else found[1]
         predicate = n.Is(span, False, n.Word(span, ended), (), (), None, None)  # noqa: FBT003 - the node's own order
     return n.Expect(span, None, n.Simple(span, n.Objects(span, (n.Ref(span, "pod", word),)), predicate, None))
 
@@ -164,8 +196,9 @@ class _Writer:
         oracles: Oracles | None,
     ) -> None:
         # What ends otherwise for an oracle is told by expectations; else only the oracle can tell.
-        self.by_end = example.settings is not None or bool(_other_ends(example))
+        self.by_end = example.settings is not None or _ends_otherwise(example)
         self.oracles = None if example.difference is None or self.by_end else oracles
+        self.judges = oracles
         self.oracle = oracle_of(example.failure)
         self.scenario = scenario
         self.folder = folder
@@ -174,6 +207,7 @@ class _Writer:
         self.analyzer = analyzer
         self.workshop = Workshop()
         self.tries = 0
+        self.readings = 0
         self.actual = ""
         digest = sha256(example.signature.encode("utf-8", "surrogatepass")).hexdigest()[:6]
         slug = _SLUG.sub("-", scenario.title.lower()).strip("-")[:60].strip("-") or "fuzz"
@@ -191,49 +225,118 @@ class _Writer:
 
     def _text(self, candidate: _Candidate) -> str:
         span = _nowhere()
-        title = n.Word(span, self.scenario.title, quoted=True)
-        oracle = [] if self.oracle is None else [self.oracle.name]
-        tags = dict.fromkeys([*self.scenario.tags, REGRESSION, *oracle])
-        body = n.Body(span, candidate.statements)
-        story = n.Scenario(span, title, tuple([n.Word(span, tag) for tag in tags]), None, None, body)
+        title = n.Word(span, self.scenario.title.replace("${", "$${"), quoted=True)
+        body = n.Body(span, (*candidate.statements, *candidate.ends))
+        story = n.Scenario(span, title, self._tags(), None, None, body)
         text = format_file(n.File(span, span.source, (*candidate.items, story), ()))
         comment = "".join(f"# {line}\n" for line in self.remark.splitlines())
         return f"{comment}{text}"
 
+    def _tags(self) -> tuple[n.Word, ...]:
+        """The tags as their author has written them, and ours."""
+        story = self.example.drawn.tree
+        assert isinstance(story, n.Scenario)
+        ours = [REGRESSION] if self.oracle is None else [REGRESSION, self.oracle.name]
+        words = {tag.text: tag for tag in (*story.tags, *[n.Word(_nowhere(), name) for name in ours])}
+        return tuple(words.values())
+
+    def _try(self, candidate: _Candidate) -> _Tried:
+        """Read a candidate and play it."""
+        self.tries += 1
+        if self.by_end:
+            try:
+                return self._told_both_ways(candidate)
+            except Exception:  # a fault of dralang is not what was found
+                return _Tried(candidate)
+        return _Tried(candidate, *self._failure(candidate))
+
+    def _read(self, candidate: _Candidate) -> tuple[Scenario | None, Failure | None, n.File]:
+        """The story of a candidate, or what is wrong with it; and its tree as it was read."""
+        self.readings += 1  # the analyzer knows a file by its path
+        path = self.folder / f"{self.readings}-{self.name}"
+        analysis = self.analyzer.text(path, str(path), self._text(candidate).encode())
+        errors = [item for item in analysis.diagnostics if item.severity == "error" and item.span is not None]
+        if errors and errors[0].span is not None:
+            return None, Failure(errors[0].span, "analysis", 0, "", errors[0].message), analysis.tree
+        if analysis.has_errors or len(analysis.scenarios) != 1:
+            return None, None, analysis.tree
+        return analysis.scenarios[0], None, analysis.tree
+
+    def _other(self, story: Scenario) -> Played:
+        """The story told the other way: under the settings of the fuzz itself, or by the oracle."""
+        if self.example.settings is not None:
+            drawn = self.example.drawn.scenario
+            assert drawn is not None
+            return play(structs.replace(story, settings=drawn.settings), self.workshop)
+        assert self.judges is not None
+        assert self.example.difference is not None
+        return self.judges.told(self.example.difference.how, story)
+
+    def _told_both_ways(self, candidate: _Candidate) -> _Tried:
+        """The story with the ends that hold when it is told the other way, and do not as it is written.
+
+        What is left of a story may end otherwise than the whole one, so its ends are looked up anew.
+        """
+        candidate = structs.replace(candidate, ends=())
+        story, failure, tree = self._read(candidate)
+        if story is None:
+            return _Tried(candidate, failure, tree)
+        drawn = structs.replace(story, fuzz=True)  # of drawn stories it is known how each pod ends
+        mine, theirs = dict(play(drawn, self.workshop).final), dict(self._other(drawn).final)
+        names = [name for name in sorted({*theirs, *mine}) if mine.get(name) != theirs.get(name)]
+        if not names:
+            return _Tried(candidate)
+        candidate = structs.replace(candidate, ends=tuple([_expected(name, theirs.get(name)) for name in names]))
+        story, _, tree = self._read(candidate)
+        if story is None:
+            return _Tried(candidate)
+        tried = _Tried(candidate, None, tree)
+        whole = next(item for item in tree.items if isinstance(item, n.Scenario)).body.statements
+        spans = [end.span for end in whole[len(tried.statements) :]]
+        here, there = play(story, self.workshop), self._other(story)
+        for failed in (*here.failures, *there.failures):
+            if failed.kind not in _EXPECTATIONS:
+                return structs.replace(tried, failure=failed)
+        if any(failed.span not in spans for failed in there.failures):
+            return _Tried(candidate)
+        unlike = {spans.index(each.span): each for each in here.failures if each.span in spans}
+        for failed in there.failures:  # no words of ours say how this pod ends
+            unlike.pop(spans.index(failed.span), None)
+        if not unlike:
+            return _Tried(candidate)
+        ends = tuple([candidate.ends[number] for number in sorted(unlike)])
+        seen = "; ".join(f"{each.expected}: {each.actual}" for _, each in sorted(unlike.items()))
+        first = structs.replace(unlike[min(unlike)], actual=seen)
+        return _Tried(structs.replace(candidate, ends=ends), first, tree)
+
     def _failure(self, candidate: _Candidate) -> tuple[Failure | None, n.File | None]:
         """The first failure of a candidate, and its tree as it was read."""
-        self.tries += 1
-        text = self._text(candidate)
-        path = self.folder / f"{self.tries}-{self.name}"
         try:
-            analysis = self.analyzer.text(path, str(path), text.encode())
-            errors = [item for item in analysis.diagnostics if item.severity == "error" and item.span is not None]
-            if errors and errors[0].span is not None:
-                return Failure(errors[0].span, "analysis", 0, "", errors[0].message), analysis.tree
-            if analysis.has_errors or len(analysis.scenarios) != 1:
-                return None, None
-            story = analysis.scenarios[0]
+            story, wrong, tree = self._read(candidate)
+            if story is None:
+                return wrong, tree
             played = play(story, self.workshop, None if self.oracles is None else self.oracles.observe)
             difference = None
             if self.oracle is not None and played.verdict == "passed":
-                return ask(self.oracle, story, self.workshop), analysis.tree
+                return ask(self.oracle, story, self.workshop), tree
             if self.oracles is not None and played.verdict == "passed":
                 difference = self.oracles.difference(story, played)
         except Exception as error:  # a fault of dralang is what was found
             fault = fault_of(error)
             return Failure(self.scenario.span, f"fault {fault.partition(': ')[0]}", 0, "", fault), None
         if played.verdict == "refused":
-            return Failure(self.scenario.span, "refused", 0, "", played.diagnostics[0].message), analysis.tree
+            return Failure(self.scenario.span, "refused", 0, "", played.diagnostics[0].message), tree
         if difference is not None:
-            return difference.failure, analysis.tree
-        return (played.failures[0] if played.failures else None), analysis.tree
+            return difference.failure, tree
+        return (played.failures[0] if played.failures else None), tree
 
-    def _is_it(self, failure: Failure | None) -> bool:
+    def _is_it(self, tried: _Tried) -> bool:
+        failure = tried.failure
         if failure is None:
             return False
         wanted = self.example.signature
         if self.by_end:
-            return failure.kind == "expect"
+            return failure.kind == "expect" and bool(tried.candidate.ends)
         if wanted.startswith("fault "):
             return failure.kind == wanted
         return signature_of(failure) == wanted
@@ -241,15 +344,15 @@ class _Writer:
     def _repaired(self, candidate: _Candidate) -> _Candidate | None:
         """Without what could not be carried out, and with times that have passed as now: a fuzz passes over both."""
         while self.tries < MOST_TRIES:
-            failure, tree = self._failure(candidate)
-            if failure is not None and self._is_it(failure):
+            tried = self._try(candidate)
+            failure = tried.failure
+            if failure is not None and self._is_it(tried):
                 self.actual = failure.actual
-                return candidate
-            if failure is None or tree is None or failure.kind in _EXPECTATIONS:
+                return tried.candidate
+            if failure is None or failure.kind in _EXPECTATIONS:
                 return None
-            story = next(item for item in tree.items if isinstance(item, n.Scenario))
-            statements = _without(story.body.statements, failure.span)
-            if statements == story.body.statements:
+            statements = _without(tried.statements, failure.span)
+            if statements == tried.statements:
                 return None
             candidate = structs.replace(candidate, statements=statements)
         return None
@@ -264,19 +367,21 @@ class _Writer:
                 while number >= 0 and self.tries < MOST_TRIES:
                     all_ = getattr(candidate, field)
                     less = structs.replace(candidate, **{field: (*all_[:number], *all_[number + 1 :])})
-                    if _can_go(all_[number]) and self._is_the_same(less, exactly=field == "items"):
-                        candidate, shrunk = less, True
+                    same = self._the_same(less, exactly=field == "items") if _can_go(all_[number]) else None
+                    if same is not None:
+                        candidate, shrunk = same, True
                     number -= 1
         return candidate
 
-    def _is_the_same(self, candidate: _Candidate, *, exactly: bool) -> bool:
-        """Whether a candidate fails for the same reason, and ``exactly`` with the same to be seen."""
-        failure = self._failure(candidate)[0]
-        if failure is None or not self._is_it(failure):
-            return False
+    def _the_same(self, candidate: _Candidate, *, exactly: bool) -> _Candidate | None:
+        """A candidate that fails for the same reason, and ``exactly`` with the same to be seen; else None."""
+        tried = self._try(candidate)
+        failure = tried.failure
+        if failure is None or not self._is_it(tried):
+            return None
         if not exactly and not is_about_nothing(failure):
             self.actual = failure.actual
-        return failure.actual == self.actual
+        return tried.candidate if failure.actual == self.actual else None
 
 
 def _can_go(node: n.Node) -> bool:

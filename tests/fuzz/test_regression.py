@@ -1,0 +1,70 @@
+"""What a fuzz has found, written down: what is written says the finding, and nothing else."""
+
+import pytest
+
+CLUSTER = """\
+kubernetes %s
+node worker-1
+slice gpus { driver: gpu.example.com; nodeName: worker-1; device gpu-[0..1] }
+class gpu { where `device.driver == "gpu.example.com"` }
+template one { request gpu: 1 of gpu }
+priority low: 1
+priority high: 100
+pod small { claim gpu from one; priorityClassName: low }
+pod big { claim gpu from one; priorityClassName: high }
+"""
+PREEMPTION = """\
+fuzz "compare" {
+  gates { DRAPreemption: %s }
+  compare with { gates { DRAPreemption: %s } }
+  repeat any 1..3 as i { at any 0s..60s create pod %s-${i} like any of [small, big] }
+}
+"""
+
+
+def written(project, text, *options, code=1):
+    """The run over a fuzz, and what it has written."""
+    project.write("a.dra", text)
+    ran = project.run("fuzz", "a.dra", "--max-examples", "50", *options)
+    assert ran.code == code, ran.out + ran.err
+    folder = project.root / "specs" / "regressions"
+    return ran, [path.read_text() for path in folder.iterdir()] if folder.exists() else []
+
+
+@pytest.mark.parametrize(
+    ("own", "name", "expected"),
+    [
+        ("false", "p", ["pod p-2 runs on worker-1 with gpu-1", "pod p-3 is pending"]),
+        # The victim is gone in the story as it is told first.
+        ("true", "p", ["pod p-2 is gone", "pod p-3 runs on worker-1 with gpu-1"]),
+        # The name of a pod says nothing of its state.
+        ("false", "failed", ["pod failed-2 runs on worker-1 with gpu-1", "pod failed-3 is pending"]),
+        ("false", "terminating", ["pod terminating-2 runs on worker-1 with gpu-1", "pod terminating-3 is pending"]),
+    ],
+)
+def test_ends_under_other_settings_are_those_of_the_shrunk_story(project, own, name, expected):
+    other = "true" if own == "false" else "false"
+    _, [text] = written(project, CLUSTER % "1.38" + PREEMPTION % (own, other, name))
+    assert f"gates {{ DRAPreemption: {other} }}" in text
+    assert [line.strip().removeprefix("expect ") for line in text.splitlines() if "  expect " in line] == expected
+    # It fails under the settings that are written, and passes under those of the fuzz.
+    failed = project.run("test", "specs")
+    assert failed.code == 1, failed.out + failed.err
+    assert all(each in failed.out for each in expected)
+    project.write("own.dra", text.replace(f"DRAPreemption: {other}", f"DRAPreemption: {own}"))
+    assert project.run("test", "own.dra").code == 0
+
+
+def test_what_its_author_expects_is_no_end(project):
+    body = PREEMPTION.replace("  repeat", "  create small\n  expect small runs\n  repeat")
+    _, [text] = written(project, CLUSTER % "1.38" + body % ("false", "true", "p"))
+    assert "expect small runs" not in text
+    assert "expect pod " in text
+
+
+def test_tags_and_titles_are_written_as_they_must_be(project):
+    body = 'fuzz "title $${x} \\"q\\"" tagged "q r", plain { create small; expect small runs with gpu-1 }\n'
+    ran, [text] = written(project, CLUSTER % "1.37" + body)
+    assert 'scenario "title $${x} \\"q\\"" tagged "q r", plain, regression {' in text
+    assert "cannot show" not in ran.out
+    assert 'title ${x} "q"' in project.run("test", "specs").out
