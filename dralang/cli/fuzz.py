@@ -272,7 +272,7 @@ class _Report:
         if stored is not None:
             self.written[scenario.node_id] = _shown(stored)
             out(f"\nwritten: {clean(_shown(stored))}; `dralang test {shlex.quote(clean(_shown(stored)))}` replays it\n")
-        else:
+        elif not written.text:  # else it could not be stored, and that has been said
             out("\na plain scenario cannot show this\n")
             self._store_case(example, written)
         out(f"again: {self._again(outcome)}\n\n")
