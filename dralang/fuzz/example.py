@@ -22,7 +22,7 @@ REPEATED: Final = 8
 """One example in so many is played twice: the same story must take the same course."""
 _AGAIN: Final = "same-input-same-output"
 _ABOUT_OBJECTS: Final = ("expect", "within", "always", "never", "witness")
-_NOT_THERE: Final = (" does not exist", "it cannot be evaluated: ")
+_NOT_THERE: Final = (" does not exist", "nothing matches", "it cannot be evaluated: ")
 
 
 class Example(Struct, frozen=True):

@@ -5,7 +5,7 @@ What is written is what was tried: the text itself is analysed and played, and m
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +25,7 @@ from dralang.run.player import REGRESSION, play
 from dralang.run.workshop import Workshop
 from dralang.scenario.model import Scenario, Settings
 from dralang.syntax import nodes as n
+from dralang.syntax.dump import dump
 
 FOUND_BY: Final = "Found by `dralang fuzz`"
 """How the comment at the top of a finding starts."""
@@ -110,7 +111,7 @@ def write_down(
     """
     story = example.drawn.tree
     assert isinstance(story, n.Scenario)
-    writer = _Writer(scenario, folder, example, remark, analyzer, oracles)
+    writer = _Writer(scenario, tree, folder, example, remark, analyzer, oracles)
     items: tuple[n.Item, ...] = tuple(
         [item for item in _moved(tree.items, path.parent, folder) if not isinstance(item, n.Scenario)]
     )
@@ -189,6 +190,7 @@ class _Writer:
     def __init__(
         self,
         scenario: Scenario,
+        tree: n.File,
         folder: Path,
         example: Example,
         remark: str,
@@ -204,6 +206,7 @@ class _Writer:
         self.folder = folder
         self.example = example
         self.remark = remark
+        self.wanted = _wanted(tree, example)
         self.analyzer = analyzer
         self.workshop = Workshop()
         self.tries = 0
@@ -339,7 +342,16 @@ class _Writer:
             return failure.kind == "expect" and bool(tried.candidate.ends)
         if wanted.startswith("fault "):
             return failure.kind == wanted
-        return signature_of(failure) == wanted
+        return signature_of(failure) == wanted or self._says_the_same(tried)
+
+    def _says_the_same(self, tried: _Tried) -> bool:
+        """Whether it is the expectation that has failed, in other words: the formatter has some of its own."""
+        failure, found = tried.failure, self.example.failure
+        if failure is None or found is None or tried.tree is None or failure.kind != found.kind:
+            return False
+        if is_about_nothing(failure) != is_about_nothing(found):
+            return False
+        return not self.wanted.isdisjoint(_said_at(tried.tree.items, failure.span))
 
     def _repaired(self, candidate: _Candidate) -> _Candidate | None:
         """Without what could not be carried out, and with times that have passed as now: a fuzz passes over both."""
@@ -382,6 +394,26 @@ class _Writer:
         if not exactly and not is_about_nothing(failure):
             self.actual = failure.actual
         return tried.candidate if failure.actual == self.actual else None
+
+
+def _wanted(tree: n.File, example: Example) -> frozenset[str]:
+    """What the expectation that has failed says: once for each time it stands in the story, its holes filled."""
+    story, failure = example.drawn.tree, example.failure
+    assert isinstance(story, n.Scenario)
+    properties = [item for item in tree.items if isinstance(item, n.Property)]
+    return frozenset() if failure is None else frozenset(_said_at((*properties, story), failure.span))
+
+
+def _said_at(items: Iterable[n.Item | n.Statement], span: Span) -> Iterator[str]:
+    """What the expectations and properties say that stand at a place."""
+    for item in items:
+        inner: Any = item.body if isinstance(item, n.Scenario | n.At | n.After | n.Repeat) else None
+        if isinstance(item, n.Expect | n.Property) and item.span == span:
+            yield dump(item.proposition)
+        elif isinstance(inner, n.Body):
+            yield from _said_at(inner.statements, span)
+        elif inner is not None:
+            yield from _said_at((inner,), span)
 
 
 def _can_go(node: n.Node) -> bool:

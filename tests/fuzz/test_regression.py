@@ -68,3 +68,39 @@ def test_tags_and_titles_are_written_as_they_must_be(project):
     assert 'scenario "title $${x} \\"q\\"" tagged "q r", plain, regression {' in text
     assert "cannot show" not in ran.out
     assert 'title ${x} "q"' in project.run("test", "specs").out
+
+
+@pytest.mark.parametrize(
+    ("story", "lines"),
+    [
+        ("create a; expect all of a is pending", ["create a", "expect all of a are pending"]),
+        ("create b; at 5s { expect   all of b is pending }", ["create b", "at 5s expect all of b are pending"]),
+        ("create a; within 5s   expect all of a is pending", ["create a", "within 5s expect all of a are pending"]),
+        ("create b; never all of b is running", ["create b", "never all of b are running"]),
+        (
+            "repeat any 2..3 as i { create pod p-${i} like a }; expect p-1 run on w; expect all of p-* is gone",
+            ["create pod p-1 like a", "expect all of p-* are gone"],
+        ),
+        # What stands in a hole is no part of the text of the fuzz.
+        (
+            "repeat any 1..3 as i { create pod p-${i} like a; expect p-${i} is gone }",
+            ["create pod p-1 like a", "expect p-1 is gone"],
+        ),
+    ],
+)
+def test_expectations_that_the_formatter_words_otherwise(project, story, lines):
+    ran, [text] = written(project, f'kubernetes 1.37\nnode w\npod a\npod b\nfuzz "x" {{ {story} }}\n')
+    assert "cannot show" not in ran.out
+    found = text[text.index("scenario ") :].splitlines()
+    assert [line.strip() for line in found[1:-1]] == lines
+    assert project.run("test", "specs").code == 1
+
+
+def test_a_story_that_cannot_be_stored_can_be_shown(project):
+    project.write("specs/regressions", "a file where the folder is to be")
+    project.write("a.dra", 'node w\npod a\nfuzz "x" { create a; expect a is gone }\n')
+    ran = project.run("fuzz", "a.dra", "--max-examples", "5")
+    assert ran.code == 1, ran.out + ran.err
+    assert "cannot write" in ran.err
+    assert "cannot show" not in ran.out
+    assert "expect a is gone" in ran.out
