@@ -16,7 +16,7 @@ from dralang.cli.console import Console
 from dralang.cli.fuzz_json import fuzz_json, reached_by
 from dralang.cli.fuzz_oracles import admitted, counted, how_of, store_case
 from dralang.cli.project import analyzer, fault_text, find_specs, refuse, wanted_expression
-from dralang.diagnostics.render import clean, render_text
+from dralang.diagnostics.render import clean, render_place, render_text
 from dralang.fuzz.campaign import Campaign, Outcome, Plan, Target
 from dralang.fuzz.engine import EngineError
 from dralang.fuzz.example import Example
@@ -188,13 +188,13 @@ class _Report:
             return exits.INTERRUPTED
         if any(outcome.fault for outcome in campaign.outcomes):
             return exits.INTERNAL
-        if any(outcome.failed for outcome in campaign.outcomes):
+        if any(outcome.found or campaign.xpassed(outcome) for outcome in campaign.outcomes):
             return exits.FAILED
         if campaign.broken is not None:
             return exits.UNUSABLE
         if any(outcome.discarded and not outcome.examples for outcome in campaign.outcomes):
             return exits.UNUSABLE
-        return exits.OK if any(outcome.examples for outcome in campaign.outcomes) else exits.NOTHING
+        return exits.OK if any(outcome.examples or outcome.xfailed for outcome in campaign.outcomes) else exits.NOTHING
 
     def end(self, code: int) -> None:
         """The document, where one is wanted."""
@@ -235,17 +235,28 @@ class _Report:
     def _outcome(self, outcome: Outcome, campaign: Campaign) -> None:
         scenario = outcome.target.scenario
         word = self.look.paint("green", "ok") if outcome.examples else self.look.paint("yellow", "not played")
-        if outcome.failed:
+        xpassed = campaign.xpassed(outcome)
+        if outcome.found:
             word = self.look.paint("red", "FOUND")
+        elif xpassed:
+            word = self.look.paint("red", "xpassed")
+        elif outcome.xfailed:
+            word = self.look.paint("yellow", "xfailed")
         counts = f"{outcome.examples:,} examples, {outcome.states.count:,} states"
         if outcome.discarded:
             counts += f", {outcome.discarded:,} did not go together"
         if outcome.remembered:
             counts = "fails as in an earlier run"
+        if outcome.xfailed:
+            counts += f" ({clean(scenario.xfail or '')})"
         self._out(f"{word} {clean(scenario.node_id)}: {counts}\n")
         if outcome.discarded and not outcome.examples:
             self._out(f"   nothing could be played: {clean(outcome.why_discarded)}\n")
-        if outcome.failed:
+        if xpassed:
+            place = render_place(scenario.span, "passes", color=self.look.color, width=self.look.width)
+            lines = self.look.wrapped(f"it is marked `xfail`: {clean(scenario.xfail or '')}; take the mark away", "  ")
+            self._out("\n".join(["", place.rstrip("\n"), *lines, f"again: {self._again(outcome)}", "\n"]))
+        if outcome.found:
             self._finding(outcome, campaign)
 
     def _finding(self, outcome: Outcome, campaign: Campaign) -> None:
@@ -331,9 +342,12 @@ class _Report:
             self._out(f"compared {line}\n")
         if campaign.interrupted:
             self._out(f"{self.look.rule('interrupted', '!', 'red')}\n")
-        found = sum(outcome.failed for outcome in outcomes)
+        found = sum(outcome.found for outcome in outcomes)
+        xfailed = sum(outcome.xfailed for outcome in outcomes)
+        xpassed = sum(map(campaign.xpassed, outcomes))
         text = f"{_totals(outcomes, perf_counter() - self.started)}, {found} found"
-        self._out(f"{self.look.rule(text, '=', 'red' if found else 'green')}\n")
+        text += f", {xfailed} xfailed" * bool(xfailed) + f", {xpassed} xpassed" * bool(xpassed)
+        self._out(f"{self.look.rule(text, '=', 'red' if found or xpassed else 'green')}\n")
 
 
 def _totals(outcomes: Sequence[Outcome], seconds: float) -> str:

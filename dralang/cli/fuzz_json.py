@@ -24,7 +24,10 @@ def fuzz_json(
     return {
         **head("fuzz", version),
         "seed": campaign.plan.seed,
-        "fuzzes": [_outcome(outcome, written.get(outcome.target.scenario.node_id)) for outcome in outcomes],
+        "fuzzes": [
+            {**_outcome(outcome, written.get(outcome.target.scenario.node_id)), "xpassed": campaign.xpassed(outcome)}
+            for outcome in outcomes
+        ],
         "coverage": {
             part.key: {"reached": list(part.reached), "never": list(part.never)}
             for part in coverage(reached_by(outcomes))
@@ -32,7 +35,9 @@ def fuzz_json(
         "summary": {
             "examples": sum(outcome.examples for outcome in outcomes),
             "states": sum(outcome.states.count for outcome in outcomes),
-            "found": sum(outcome.failed for outcome in outcomes),
+            "found": sum(outcome.found for outcome in outcomes),
+            "xfailed": sum(outcome.xfailed for outcome in outcomes),
+            "xpassed": sum(campaign.xpassed(outcome) for outcome in outcomes),
             "interrupted": campaign.interrupted,
             "broken": None if campaign.broken is None else campaign.broken.message,
             "exitCode": exit_code,
@@ -57,7 +62,8 @@ def _outcome(outcome: Outcome, written: str | None) -> dict[str, Any]:
         "discarded": outcome.discarded,
         "whyDiscarded": outcome.why_discarded or None,
         "states": outcome.states.count,
-        "found": outcome.failed,
+        "found": outcome.found,
+        "xfailed": outcome.xfailed,
         "remembered": outcome.remembered,
         "fault": outcome.fault or None,
         "failure": None if failure is None else failure_json(failure),

@@ -90,8 +90,18 @@ class Outcome(Struct):
 
     @property
     def failed(self) -> bool:
-        """Whether something was found."""
+        """Whether an example failed."""
         return self.choices is not None
+
+    @property
+    def xfailed(self) -> bool:
+        """Whether one failed as its author expects (``xfail``); nobody expects faults of dralang."""
+        return self.failed and not self.fault and self.target.scenario.xfail is not None
+
+    @property
+    def found(self) -> bool:
+        """Whether something was found."""
+        return self.failed and not self.xfailed
 
 
 class Listener(Protocol):
@@ -144,6 +154,12 @@ class Campaign:
         for outcome in self.outcomes:
             self._played_again(outcome)
         self.explorer.close()
+
+    def xpassed(self, outcome: Outcome) -> bool:
+        """Whether a fuzz that is to fail has not, in all the examples that it was to have."""
+        if self.interrupted or self.broken is not None or outcome.failed:
+            return False
+        return outcome.examples > 0 and outcome.target.scenario.xfail is not None
 
     def _engine(self) -> Engine[Any] | None:
         plan = self.plan

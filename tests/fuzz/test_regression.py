@@ -1,5 +1,7 @@
 """What a fuzz has found, written down: what is written says the finding, and nothing else."""
 
+import json
+
 import pytest
 
 CLUSTER = """\
@@ -104,3 +106,57 @@ def test_a_story_that_cannot_be_stored_can_be_shown(project):
     assert "cannot write" in ran.err
     assert "cannot show" not in ran.out
     assert "expect a is gone" in ran.out
+
+
+XFAIL = """\
+kubernetes 1.37
+node w
+pod a
+fuzz "known" xfail "later" { create a; expect a is pending }
+"""
+UNEXPECTED = 'fuzz "unexpected" xfail "never" { create a; expect a runs }\n'
+
+
+def test_what_is_expected_to_fail_is_no_finding(project):
+    ran, texts = written(project, XFAIL, code=0)
+    assert not texts
+    assert "xfailed a.dra::known: 1 examples, 1 states (later)\n" in ran.out
+    assert "FOUND" not in ran.out
+    assert "0 found, 1 xfailed" in ran.out
+    # The example that is remembered is all that the next run plays.
+    again, _ = written(project, XFAIL, code=0)
+    assert "xfailed a.dra::known: fails as in an earlier run (later)\n" in again.out
+    # Without the mark the same example is a finding.
+    _, [text] = written(project, XFAIL.replace(' xfail "later"', ""))
+    assert "expect a is pending" in text
+
+
+@pytest.mark.parametrize("options", [[], ["-n", "2"]])
+def test_who_is_to_fail_and_does_not_is_reported(project, options):
+    ran, texts = written(project, XFAIL + UNEXPECTED, *options)
+    assert not texts
+    assert "xpassed a.dra::unexpected: " in ran.out
+    assert "it is marked `xfail`: never; take the mark away" in ran.out
+    assert "0 found, 1 xfailed, 1 xpassed" in ran.out
+    assert project.run("test", "a.dra").code == 1, "`dralang test` says the same"
+
+
+def test_what_is_expected_stands_in_the_document(project):
+    ran, _ = written(project, XFAIL + UNEXPECTED, "--format", "json")
+    document = json.loads(ran.out)
+    told = [(each["found"], each["xfailed"], each["xpassed"]) for each in document["fuzzes"]]
+    assert told == [(False, True, False), (False, False, True)]
+    assert document["fuzzes"][0]["failure"] is not None
+    summary = document["summary"]
+    assert [summary[name] for name in ("found", "xfailed", "xpassed", "exitCode")] == [0, 1, 1, 1]
+
+
+def test_nobody_expects_faults_of_dralang(project, monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError("broken")
+
+    monkeypatch.setattr("dralang.fuzz.explore.play_example", lambda *_, **__: broken())
+    project.write("a.dra", XFAIL)
+    ran = project.run("fuzz", "a.dra", "--max-examples", "5")
+    assert ran.code == 3
+    assert "FOUND a.dra::known" in ran.out
