@@ -1,6 +1,7 @@
 """The pytest plugin: every scenario and every fuzz of a `.dra` file is a test item.
 
-Tags are markers (`-m`), titles and tags are keywords (`-k`), `xfail` is strict as everywhere in dralang. A fuzz plays
+Tags are markers (`-m`), but for those that are marks of pytest itself; titles and tags are keywords (`-k`), `xfail` is
+strict as everywhere in dralang. A fuzz plays
 as many examples as the Hypothesis profile says, the same ones every time unless `--hypothesis-seed` is given. What
 `dralang.toml` and the variables say of the model and the seed holds here too.
 """
@@ -28,6 +29,8 @@ from dralang.testing.pretty import explained
 from dralang.testing.report import ScenarioResult
 
 _WIDTH = 100
+_OF_PYTEST = frozenset({"filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"})
+"""Marks by which pytest itself judges or runs a test otherwise: a tag of this name is a word and changes nothing."""
 _SHARED: pytest.StashKey["Shared"] = pytest.StashKey()
 
 
@@ -78,6 +81,11 @@ class ScenarioFailedError(Exception):
         return "\n".join(explained(Look(color=False, width=_WIDTH), ScenarioResult(played, 0.0)))
 
 
+def _can_be_marker(tag: str) -> bool:
+    """Whether a tag can be a marker: it is none of pytest's own, and pytest can read its name."""
+    return tag not in _OF_PYTEST and not tag.startswith("_") and tag == tag.strip() and not set(":(") & set(tag)
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "SpecFile | None":
     """A `.dra` file is a collector."""
     return SpecFile.from_parent(parent, path=file_path) if file_path.suffix == ".dra" else None
@@ -95,9 +103,11 @@ class SpecFile(pytest.File):
             raise UnusableSpecError(tuple([item for item in analysis.diagnostics if item.severity == "error"]))
         for scenario in analysis.scenarios:
             item: ScenarioItem = ScenarioItem.from_parent(self, name=scenario.title, scenario=scenario)
+            item.extra_keyword_matches.update(scenario.tags)
             for tag in scenario.tags:
-                self.config.addinivalue_line("markers", f"{tag}: a tag of a `.dra` scenario")
-                item.add_marker(tag)
+                if _can_be_marker(tag):
+                    self.config.addinivalue_line("markers", f"{tag}: a tag of a `.dra` scenario")
+                    item.add_marker(tag)
             if scenario.xfail is not None:
                 item.add_marker(pytest.mark.xfail(reason=scenario.xfail, strict=True, raises=ScenarioFailedError))
             yield item

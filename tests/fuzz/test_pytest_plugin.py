@@ -142,3 +142,18 @@ def test_any_text_is_a_seed(project, run):
     ran = run("-p", "_hypothesis_pytestplugin", "--hypothesis-seed=tuesday")
     assert last_line(ran) in ("1 passed", "1 failed")
     assert "INTERNALERROR" not in ran.stdout
+
+
+@pytest.mark.parametrize("tag", ["xfail", "skip", "skipif", "parametrize", "usefixtures", "filterwarnings"])
+def test_tags_named_like_marks_of_pytest_change_nothing(project, run, tag):
+    tagged = f"tagged {tag}, own"
+    fails = f'scenario "fails" {tagged} {{ create a; expect a is pending }}\n'
+    project.write("a.dra", f'node n\npod a\n{fails}scenario "holds" {tagged} {{ create a; expect a runs }}\n')
+    assert last_line(run("--strict-markers")) == "1 failed, 1 passed"
+    assert last_line(run("-k", tag)) == "1 failed, 1 passed"
+    assert last_line(run("-m", "own and not slow")) == "1 failed, 1 passed"
+
+
+def test_tags_that_pytest_cannot_read_are_keywords(project, run):
+    project.write("a.dra", 'node n\npod a\nscenario "s" tagged "_q r:(x", "q r" { create a; expect a runs }\n')
+    assert last_line(run("--strict-markers", "-k", "r:")) == "1 passed"
