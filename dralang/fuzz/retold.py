@@ -18,6 +18,7 @@ from dralang.api.namespaces import Namespace
 from dralang.api.nodes import Node
 from dralang.api.resourceclaim import DeviceClaim, DeviceRequest, ExactDeviceRequest, ResourceClaim, ResourceClaimSpec
 from dralang.api.resourceslice import Device, ResourceSlice
+from dralang.api.validation.limits import SLICE_MAX_DEVICES_WITH_ADVANCED_FEATURES
 from dralang.cluster.podclaims import used_claim_names
 from dralang.features import FeatureGates
 from dralang.fuzz.renaming import Renaming, renaming_of
@@ -33,6 +34,7 @@ from dralang.values.quantity import Quantity, milli_quantity
 SHARE: Final = 5
 """One example in so many is told otherwise."""
 _MOST_RESULTS: Final = 32
+_MOST_TAINTED: Final = SLICE_MAX_DEVICES_WITH_ADVANCED_FEATURES
 _NOWHERE: Final = "zz-elsewhere"
 _NO_KEY: Final = ObjectKey("", "", "")
 Ending = dict[tuple[str, str], tuple[object, ...]]
@@ -231,12 +233,20 @@ def _with_useless_devices(story: Scenario, profile: AllocatorProfile) -> Retold 
     if any(each.allocation_mode == "All" or any(map(_tolerates_all, each.tolerations)) for each in requests):
         return None
 
+    slices = [each for each in objects_of(story) if isinstance(each, ResourceSlice)]
+    # A name that a pool has twice makes it invalid: a slice has a number, whatever is published under its name.
+    numbers = {name: number for number, name in enumerate(sorted({each.metadata.name for each in slices}))}
+    prefix = "zz-useless"
+    while any(device.name.startswith(prefix) for each in slices for device in each.spec.devices):
+        prefix = f"z{prefix}"
+    taint = DeviceTaint(key="zz-useless", effect="NoSchedule")
+
     def change(value: Any) -> Any:
-        if not isinstance(value, ResourceSlice) or not value.spec.devices:
+        # One more device with a taint must not be one too many for the API server.
+        if not isinstance(value, ResourceSlice) or not 0 < len(value.spec.devices) < _MOST_TAINTED:
             return value
-        first = value.spec.devices[0]
-        taint = DeviceTaint(key="zz-useless", effect="NoSchedule")
-        useless = structs.replace(first, name="zz-useless", taints=(taint,))
+        name = f"{prefix}-{numbers[value.metadata.name]}"
+        useless = structs.replace(value.spec.devices[0], name=name, taints=(taint,))
         return structs.replace(value, spec=structs.replace(value.spec, devices=(useless, *value.spec.devices)))
 
     return Retold(story, with_objects(story, change))
