@@ -5,16 +5,17 @@ them apart by less than their full name is found out. The order of names stays w
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct, structs
 
-from dralang.api.device import DeviceSelector, OpaqueDeviceConfiguration
+from dralang.api.device import CapacityRequirements, DeviceSelector, OpaqueDeviceConfiguration
 from dralang.api.devicetaintrule import DeviceTaintRule
-from dralang.api.pods import Pod
-from dralang.api.resourceclaim import DeviceConstraint, ResourceClaim
-from dralang.api.resourceslice import DeviceCounterConsumption, ResourceSlice
+from dralang.api.pods import Pod, PodResourceClaim
+from dralang.api.resourceclaim import DeviceConstraint, DeviceDerivedAttribute, ResourceClaim
+from dralang.api.resourceslice import Device, DeviceCounterConsumption, NodeAllocatableMapping, ResourceSlice
+from dralang.api.workloads import PodGroup, PodGroupResourceClaim
 from dralang.scenario import steps as s
 from dralang.scenario.keys import ObjectKey
 from dralang.scenario.model import Scenario
@@ -22,7 +23,21 @@ from dralang.scenario.model import Scenario
 _PREFIX: Final = "q"
 _CLAIMS: Final = ("ResourceClaim", "ResourceClaimTemplate")
 _LITERAL: Final = re.compile(r'"([^"\\]*)"|\'([^\'\\]*)\'')
-_TEXT_FUNCTIONS: Final = re.compile(r"\.(?:contains|endsWith|matches|find|findAll|split|substring|size|replace)\(")
+_TEXT: Final = r"""(?:"[^"]*"|'[^']*')"""
+_FOLLOWED: Final = re.compile(
+    rf"""\bdevice\.driver\s*[!=]=\s*{_TEXT}(?!\s*[.+\[])
+    |(?<!\+)(?<!\+[ ]){_TEXT}\s*[!=]=\s*device\.driver\b(?!\s*[.+\[])
+    |\bdevice\.driver\s+in\s*\[\s*(?:{_TEXT}\s*,?\s*)*\](?!\s*[.+\[])
+    |(?<!\+)(?<!\+[ ]){_TEXT}\s+in\s+device\.(?:attributes|capacity)\b(?!\s*[.+\[])
+    |\bdevice\.(?:attributes|capacity)\s*\[\s*{_TEXT}\s*\]
+    |\bdevice\.allowMultipleAllocations\b""",
+    re.VERBOSE,
+)
+"""Where an expression has the name of a driver and nothing but the driver depends on it."""
+_SPACE: Final = re.compile(r"\s+")
+_DEVICE: Final = re.compile(r"\bdevice\b")
+_SPOKEN: Final = ("ResourceSlice", "DeviceClass", "DeviceTaintRule", "PodGroup", "Workload", *_CLAIMS)
+"""Kinds with names in their fields."""
 DeviceId = tuple[str, str, str]
 
 
@@ -80,30 +95,47 @@ class Renaming(Struct, frozen=True):
             return self._slice(value)
         if type(value).__name__ in _CLAIMS:
             value = structs.replace(value, metadata=structs.replace(value.metadata, name=_PREFIX + value.metadata.name))
-        if isinstance(value, Pod):
-            return _pod(value)
         return self._parts(value)
 
     def _slice(self, value: ResourceSlice) -> ResourceSlice:
         spec = value.spec
         pool = (spec.driver, spec.pool.name)
-        devices = tuple(
-            [structs.replace(self._parts(each), name=self.devices[(*pool, each.name)]) for each in spec.devices]
-        )
+        devices = tuple([self._device(each, self.devices[(*pool, each.name)]) for each in spec.devices])
+        kinds = spec.partition_type_attribute
         renamed = structs.replace(
             spec,
             driver=self.drivers[spec.driver],
             pool=structs.replace(spec.pool, name=self.pools[pool]),
             devices=devices,
             shared_counters=tuple([structs.replace(each, name=_PREFIX + each.name) for each in spec.shared_counters]),
+            partition_type_attribute=None if kinds is None else self._qualified(kinds),
         )
         return structs.replace(value, spec=renamed)
+
+    def _device(self, device: Device, name: str) -> Device:
+        device = self._parts(device)
+        attributes = {self._qualified(name): each for name, each in device.attributes.items()}
+        capacity = {self._qualified(name): each for name, each in device.capacity.items()}
+        return structs.replace(device, name=name, attributes=attributes, capacity=capacity)
 
     def _parts(self, value: Any) -> Any:
         """A part with other names in all its parts."""
         if isinstance(value, DeviceSelector) and value.cel is not None:
-            text = _LITERAL.sub(self._literal, value.cel.expression)
-            return structs.replace(value, cel=structs.replace(value.cel, expression=text))
+            return structs.replace(value, cel=structs.replace(value.cel, expression=self._cel(value.cel.expression)))
+        if isinstance(value, DeviceDerivedAttribute):
+            name = self._qualified(value.name)
+            return structs.replace(value, name=name, expression=self._cel(value.expression))
+        if isinstance(value, CapacityRequirements):
+            requests = {self._qualified(name): each for name, each in value.requests.items()}
+            return structs.replace(value, requests=requests)
+        if isinstance(value, NodeAllocatableMapping) and value.capacity_key is not None:
+            return structs.replace(value, capacity_key=self._qualified(value.capacity_key))
+        if isinstance(value, PodResourceClaim | PodGroupResourceClaim):
+            return structs.replace(
+                value,
+                resource_claim_name=_prefixed(value.resource_claim_name),
+                resource_claim_template_name=_prefixed(value.resource_claim_template_name),
+            )
         if isinstance(value, DeviceConstraint):
             names = (value.match_attribute, value.distinct_attribute)
             match, distinct = [None if each is None else self._qualified(each) for each in names]
@@ -119,30 +151,24 @@ class Renaming(Struct, frozen=True):
         if type(value) is tuple:
             return tuple([self._parts(each) for each in value])
         if isinstance(value, Mapping):
-            return {self._qualified(name): self._parts(each) for name, each in value.items()}
+            # Labels and resources may have the domain of a driver; who selects them is not looked at, so they stay.
+            return {name: self._parts(each) for name, each in value.items()}
         return value
+
+    def _cel(self, expression: str) -> str:
+        return _LITERAL.sub(self._literal, expression)
 
     def _literal(self, found: re.Match[str]) -> str:
         text = found[1] if found[1] is not None else found[2]
-        return f'"{self.drivers.get(text, text)}"'
+        return f'"{self.drivers[text]}"' if text in self.drivers else found[0]
 
     def _qualified(self, name: str) -> str:
         domain, slash, bare = name.rpartition("/")
         return f"{self.drivers[domain]}{slash}{bare}" if slash and domain in self.drivers else name
 
 
-def _pod(pod: Pod) -> Pod:
-    claims = [
-        structs.replace(
-            each,
-            resource_claim_name=_PREFIX + each.resource_claim_name if each.resource_claim_name else None,
-            resource_claim_template_name=_PREFIX + each.resource_claim_template_name
-            if each.resource_claim_template_name
-            else None,
-        )
-        for each in pod.spec.resource_claims
-    ]
-    return structs.replace(pod, spec=structs.replace(pod.spec, resource_claims=tuple(claims)))
+def _prefixed(name: str | None) -> str | None:
+    return _PREFIX + name if name else None
 
 
 def _key(key: ObjectKey) -> ObjectKey:
@@ -157,12 +183,11 @@ def renaming_of(objects: Iterable[Any], steps: Sequence[s.Step]) -> Renaming | N
     """Other names for a story; None if it speaks of names in a way that is not followed here."""
     objects = list(objects)
     slices = [each for each in objects if isinstance(each, ResourceSlice)]
-    if not slices or any(map(_names_by_hand, objects)):
-        return None
-    kinds = ("ResourceSlice", "DeviceClass", "DeviceTaintRule", *_CLAIMS)
-    if any(isinstance(step, s.SetField) and step.key.kind in kinds for step in steps):
-        return None
     drivers = sorted({each.spec.driver for each in slices})
+    if not slices or any(_names_by_hand(each, drivers) for each in objects):
+        return None
+    if any(isinstance(step, s.SetField) and step.key.kind in _SPOKEN for step in steps):
+        return None
     pools = sorted({(each.spec.driver, each.spec.pool.name) for each in slices})
     devices = sorted({(*_pool(each), device.name) for each in slices for device in each.spec.devices})
     # A tail keeps the order of names of which none begins with another and a letter before `-`.
@@ -179,19 +204,33 @@ def _pool(slice_: ResourceSlice) -> tuple[str, str]:
     return slice_.spec.driver, slice_.spec.pool.name
 
 
-def _names_by_hand(value: Any) -> bool:
+def _names_by_hand(value: Any, drivers: Collection[str]) -> bool:
     """Whether an object has names in places that are not looked at."""
     if isinstance(value, DeviceTaintRule):
         return True
     if isinstance(value, ResourceClaim) and value.status.allocation is not None:
         return True
-    return any(_TEXT_FUNCTIONS.search(text) or "device.driver." in text for text in _expressions(value))
+    if isinstance(value, Pod | PodGroup) and value.status.resource_claim_statuses:
+        return True
+    return not all(_is_followed(text, drivers) for text in _expressions(value))
+
+
+def _is_followed(text: str, drivers: Collection[str]) -> bool:
+    """Whether an expression with other names for drivers says the same of devices with these names."""
+    if "\\" in text or "//" in text or '"""' in text or "'''" in text:
+        return False  # what is a text in it takes more than a look
+    rest = _FOLLOWED.sub(" ", _SPACE.sub(" ", text))
+    literals = {found[1] if found[1] is not None else found[2] for found in _LITERAL.finditer(rest)}
+    known = {*drivers, *(_PREFIX + each for each in drivers)}
+    return _DEVICE.search(_LITERAL.sub(" ", rest)) is None and literals.isdisjoint(known)
 
 
 def _expressions(value: Any) -> Iterator[str]:
     """The CEL expressions in an object."""
     if isinstance(value, DeviceSelector):
         yield "" if value.cel is None else value.cel.expression
+    elif isinstance(value, DeviceDerivedAttribute):
+        yield value.expression
     elif isinstance(value, Struct):
         for name in value.__struct_fields__:
             yield from _expressions(getattr(value, name))
