@@ -39,6 +39,7 @@ COMPONENTS: Final = (
     "kubelet",
     "garbage-collector",
     "pod-garbage-collector",
+    "taint-eviction-controller",
     "pool-status-controller",
 )
 SEARCH: Final = "allocation"

@@ -30,6 +30,7 @@ from dralang.controllers.pod_garbage import PodGarbageCollector
 from dralang.controllers.podgroup_protection import PodGroupProtectionController
 from dralang.controllers.pool_status import PoolStatusController
 from dralang.controllers.resourceclaim import ResourceClaimController
+from dralang.controllers.taint_eviction import TaintEvictionController
 from dralang.features import FeatureGates
 from dralang.readings import faults_of, readings_of
 from dralang.run.admission import ServerAdmission
@@ -106,6 +107,7 @@ class Simulation:
             self.kubelet,
             PodGarbageCollector(self.store),
             DisruptionController(self.store),
+            TaintEvictionController(self.store),
         ]
         if features.enabled("DRADeviceTaints"):
             protects = features.version not in ("1.34", "1.35", "1.36", "1.37")

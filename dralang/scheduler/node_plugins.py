@@ -10,6 +10,7 @@ from dralang.allocator.node_selection import NodeSelectorError, selector_matches
 from dralang.api.affinity import NodeSelector, PreferredSchedulingTerm, Taint, Toleration
 from dralang.api.nodes import Node
 from dralang.api.pods import Pod
+from dralang.api.tolerations import covers
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind
 from dralang.scheduler.framework import MAX_NODE_SCORE, SKIP, SUCCESS, Code, CycleState, Plugin, Status
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo, PortKey
@@ -26,18 +27,7 @@ _ANY_ADDRESS = "0.0.0.0"
 
 def tolerates(tolerations: Iterable[Toleration], taint: Taint) -> bool:
     """Whether any of the tolerations covers the taint."""
-    return any(
-        (not each.effect or each.effect == taint.effect)
-        and (not each.key or each.key == taint.key)
-        and _value_matches(each, taint.value)
-        for each in tolerations
-    )
-
-
-def _value_matches(toleration: Toleration, value: str) -> bool:
-    if toleration.operator == "Exists":
-        return True
-    return toleration.operator in ("", "Equal") and toleration.value == value
+    return any(covers(each, taint) for each in tolerations)
 
 
 class NodeName(Plugin):
