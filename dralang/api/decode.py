@@ -338,6 +338,11 @@ def decode(api_type: type[_T], located: Located, log: DiagnosticLog) -> _T | Non
     return None
 
 
+def report_wrong_type(located: Located, wanted: str, log: DiagnosticLog) -> None:
+    """Say that something else is needed in this place."""
+    _report(_wrong_type(located.plain(), wanted), located, log)
+
+
 def _report(error: DecodeError, located: Located, log: DiagnosticLog, *, at_key: bool = False) -> None:
     span = located.key_span if at_key and located.key_span is not None else located.span
     log.add(Diagnostic(code=error.code, message=error.message, span=span, help=error.help, expected=error.expected))

@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from dralang.api.decode import report_wrong_type
 from dralang.api.kinds import KINDS, KindInfo, split_api_version
 from dralang.api.located import Located
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
@@ -49,7 +50,8 @@ class Manifest(Struct, frozen=True):
 def read_manifest(source: SourceFile, log: DiagnosticLog) -> Manifest:
     """Read the objects of a YAML or JSON text.
 
-    Diagnostics: those of ``read_documents``; DRA0405 not a Kubernetes object, DRA0406 unknown version of a known kind.
+    Diagnostics: those of ``read_documents``; DRA0302 items that are no list, DRA0405 not a Kubernetes object, DRA0406
+    unknown version of a known kind.
     """
     objects: list[ManifestObject] = []
     foreign: Counter[str] = Counter()
@@ -82,6 +84,10 @@ def _opened(document: Located, log: DiagnosticLog) -> Iterator[Located]:
             for item in items.value:
                 # Items of typed lists may leave out what the list says; kubectl's own `List` never does.
                 yield _with_type(item, document, kind)
+            return
+        if items is not None and (kind == "List" or kind.removesuffix("List") in KINDS):
+            if items.value is not None:  # an empty list, as Go writes it
+                report_wrong_type(items, "a list", log)
             return
     yield document
 

@@ -96,6 +96,18 @@ WRONG = {
     "a value of another type": (
         POD + "spec: {priority: high}\n", "DRA0302", "an integer is needed here, not text `high`", "4:18", (),
     ),
+    "a list whose items are a number": (
+        "apiVersion: v1\nkind: List\nitems: 7\n",
+        "DRA0302", "a list is needed here, not an integer `7`", "3:8", (),
+    ),
+    "a list whose items are one object": (
+        "apiVersion: v1\nkind: List\nitems:\n  " + POD.replace("\n", "\n  ").rstrip() + "\n",
+        "DRA0302", "a list is needed here, not a map", "4:3", (),
+    ),
+    "a list of one kind whose items are text": (
+        "apiVersion: v1\nkind: PodList\nitems: none\n",
+        "DRA0302", "a list is needed here, not text `none`", "3:8", (),
+    ),
     "an object without a name": (
         "apiVersion: v1\nkind: Pod\nmetadata: {generateName: p-}\n",
         "DRA0405", "this Pod has no `metadata.name`", "1:1", (),
