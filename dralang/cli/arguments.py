@@ -6,7 +6,10 @@ short switches may be joined (``-xv``), and ``--`` ends the options.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+MAX_DIGITS: Final = 18
+"""How long a number may be."""
 
 
 class UsageError(Exception):
@@ -76,7 +79,11 @@ def whole_number(text: str, what: str, minimum: int) -> int:
         UsageError: it is none, or smaller than ``minimum``, or longer than any that makes sense.
     """
     digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit()) or len(digits) > 18 or int(text) < minimum:
+    is_number = digits.isascii() and digits.isdigit()
+    if is_number and len(digits) > MAX_DIGITS:
+        limit = f"with at most {MAX_DIGITS} digits"
+        raise UsageError(f"{what} takes a whole number from {minimum} on {limit}, not one with {len(digits)}")
+    if not is_number or int(text) < minimum:
         raise UsageError(f"{what} takes a whole number from {minimum} on, not `{text}`")
     return int(text)
 

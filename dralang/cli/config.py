@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from dralang.cli.arguments import Arguments, UsageError, did_you_mean, unknown_choice, whole_number
+from dralang.cli.arguments import MAX_DIGITS, Arguments, UsageError, did_you_mean, unknown_choice, whole_number
 from dralang.cli.console import Console
 
 MAX_BYTES: Final = 1024 * 1024
@@ -287,6 +287,8 @@ def _paths_value(value: Any, what: str) -> list[str]:
 
 
 def _seed_value(value: Any, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**18:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise UsageError(f"{what} is a whole number from 0 on")
+    if value >= 10**MAX_DIGITS:
+        raise UsageError(f"{what} is a whole number from 0 on with at most {MAX_DIGITS} digits")
     return value

@@ -94,6 +94,11 @@ WRONG = {
     "an unknown gate": ("[dralang]\nfeature-gates = { DRATaints = true }\n", "no feature gate `DRATaints`", ""),
     "a gate that is no switch": ("[dralang]\nfeature-gates = { DRADeviceTaints = 1 }\n", "a table of switches", ""),
     "a negative seed": ("[dralang]\nseed = -1\n", "`seed` is a whole number from 0 on", ""),
+    "a huge seed": (
+        f"[dralang]\nseed = 1{'0' * 18}\n",
+        "`seed` is a whole number from 0 on with at most 18 digits",
+        "",
+    ),
     "a seed that is a truth": ("[dralang]\nseed = true\n", "`seed` is a whole number from 0 on", ""),
     "paths that are no list": ('[dralang]\npaths = "specs"\n', "`paths` is a list of texts", 'paths = ["specs"]'),
     "an unknown colour": ('[dralang]\ncolor = "alway"\n', "`color` cannot be `alway`", "did you mean `always`?"),

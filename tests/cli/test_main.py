@@ -60,7 +60,16 @@ USAGE = {
     "a value that is no choice": (["test", "--color=allways"], "`--color` cannot be `allways`", "`always`?"),
     "no number": (["test", "--maxfail=many"], "`--maxfail` takes a whole number from 0 on, not `many`", ""),
     "a negative number": (["test", "--maxfail=-1"], "`--maxfail` takes a whole number from 0 on, not `-1`", ""),
-    "a huge number": (["test", "--seed", "9" * 5000], "`--seed` takes a whole number from 0 on", ""),
+    "a huge number": (
+        ["test", "--seed", "9" * 5000],
+        "`--seed` takes a whole number from 0 on with at most 18 digits, not one with 5000",
+        "",
+    ),
+    "a number with a digit too many": (
+        ["fuzz", "--seed", "1" + "0" * 18],
+        "with at most 18 digits, not one with 19",
+        "",
+    ),
     "an unmodelled version": (["test", "--k8s", "1.12"], "`--k8s` cannot be `1.12`", "it can be `1.34`"),
     "a version with a v": (["test", "--k8s", "v1.37.2"], "`--k8s` cannot be `v1.37.2`", "did you mean `1.37`?"),
     "an unknown gate": (
