@@ -15,10 +15,12 @@ from dralang.api.pods import Pod
 from dralang.api.priority import PriorityClass
 from dralang.api.resourceclaim import ResourceClaim, ResourceClaimTemplate
 from dralang.cluster.admission import SYSTEM_PRIORITIES, KubernetesObject
+from dralang.controllers.pod_garbage import PodGarbageCollector
 from dralang.run.simulation import Environment, Simulation
 
 ADMIN_ACCESS_LABEL: Final = "resource.kubernetes.io/admin-access"
 _LATE: Final = (Pod,)
+_MOST_NAMES: Final = 5
 
 
 def is_dump(objects: Iterable[KubernetesObject]) -> bool:
@@ -37,7 +39,7 @@ def open_cluster(
         runs: whether a dump goes on living, too; then the caller lets time pass.
 
     Returns:
-        The cluster, and what could not be stored.
+        The cluster, and what could not be stored or is missing.
     """
     listed = list(objects)
     dump = is_dump(listed)
@@ -49,6 +51,11 @@ def open_cluster(
     for each in _in_order(_with_what_is_left_out(listed) if dump else listed):
         for error in simulation.load([each]):
             refused.append(f"{type(each).__name__} {each.metadata.name}: {error.message}")
+    missing = _missing_nodes(simulation)
+    if missing:
+        refused.append(_without_nodes(missing))
+        # A node that is not in the files is left out, not gone: its pods stay.
+        simulation.pause(PodGarbageCollector.name)
     if not dump:
         simulation.settle()
         return simulation, refused
@@ -56,8 +63,22 @@ def open_cluster(
     simulation.scheduler.restart()
     if runs:
         for component in simulation.components():
-            simulation.resume(component)
+            if component != PodGarbageCollector.name or not missing:
+                simulation.resume(component)
     return simulation, refused
+
+
+def _missing_nodes(simulation: Simulation) -> list[str]:
+    """The nodes of pods that are in no file."""
+    known = {each.metadata.name for each in simulation.nodes()}
+    return sorted({each.spec.node_name for each in simulation.pods() if each.spec.node_name} - known)
+
+
+def _without_nodes(missing: list[str]) -> str:
+    names = ", ".join(missing[:_MOST_NAMES]) + (
+        f" and {len(missing) - _MOST_NAMES} more" * (len(missing) > _MOST_NAMES)
+    )
+    return f"in no file: node{'s' * (len(missing) > 1)} {names}; pods there are taken to stay"
 
 
 def _in_order(objects: list[Any]) -> list[Any]:

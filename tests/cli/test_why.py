@@ -117,6 +117,41 @@ def test_json(project):
     assert found["why"][0]["because"][1]["because"][0]["text"] == "request gpu wants 1 device, 0 of 3 can be used"
 
 
+LOST = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: lost, namespace: default UID}
+spec: {nodeName: worker-9, containers: [{name: main, image: app}]}
+"""
+
+
+@pytest.mark.parametrize("at", [[], ["--at", "1h"]])
+@pytest.mark.parametrize("uid", ["", ", uid: u-1"])
+def test_a_pod_whose_node_is_in_no_file_stays(project, uid, at):
+    project.write("lost.yaml", LOST.replace(" UID", uid))
+    ran = project.run("why", "pod/lost", "-f", "lost.yaml", *at)
+    assert ran.code == 0
+    assert ran.out.startswith("pod lost ")
+    assert "worker-9" in ran.out
+    assert ran.err == "note: in no file: node worker-9; pods there are taken to stay\n"
+
+
+def test_of_many_nodes_that_are_in_no_file_some_are_named(project):
+    pods = [LOST.replace(" UID", "").replace("lost", f"p-{n}").replace("-9", f"-{n}") for n in range(8)]
+    project.write("lost.yaml", "---\n".join(pods))
+    named = ", ".join(f"worker-{n}" for n in range(5))
+    assert project.run("why", "pod/p-1", "-f", "lost.yaml").err == (
+        f"note: in no file: nodes {named} and 3 more; pods there are taken to stay\n"
+    )
+
+
+def test_items_that_are_no_list_are_an_error(project):
+    project.write("list.yaml", "apiVersion: v1\nkind: List\nitems: 7\n")
+    ran = project.run("why", "pod/a", "-f", "list.yaml")
+    assert ran.code == 4
+    assert "a list is needed here, not an integer `7`" in ran.err
+
+
 REFUSED = {
     "no cluster": (["pod/serve"], "needs a cluster"),
     "no object": (["-f", "dump.yaml"], "takes one object"),
