@@ -121,7 +121,8 @@ def _put_is(stream: Stream, predicate: n.Is, plural: bool) -> None:  # noqa: FBT
     if predicate.results:
         device = predicate.results[0].device
         # After the state, a device that is called like what else can follow is only one if the text says so.
-        is_ambiguous = device.text in _AFTER_STATE and not device.quoted
+        # A state of the name `not` is none if a further word follows.
+        is_ambiguous = device.text in _AFTER_STATE and not device.quoted and predicate.state.text != "not"
         stream.text(" device " if is_ambiguous else " ")
         put_listed(stream, predicate.results, _put_result)
     if predicate.reserved_for:

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from counts import count
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from lark import Lark
 from lark.grammar import NonTerminal, Rule
@@ -221,6 +221,7 @@ def test_there_are_examples():
 
 @settings(max_examples=count(400, 8000), deadline=None, derandomize=True, database=None)
 @given(sentence())
+@example('scenario "s" {\nexpect device a is not for;settle }')
 def test_every_sentence_of_the_grammar_keeps_its_meaning(text):
     assume(parsed(text) is not None)  # a word among its names may be a keyword where it stands
     check(text)
