@@ -1,6 +1,5 @@
 """Options of the whole suite. The file also puts this folder on the import path, so that all tests share `builders`."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,14 +13,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=False,
         help="write the results that golden tests compare with; review the difference",
     )
-
-
-@pytest.fixture(scope="session", autouse=True)
-def commands_know_nothing_of_the_full_counts() -> Iterator[None]:
-    """The variable that asks for them is like one of dralang's own, which would say so."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("DRALANG_LONG", raising=False)
-        yield
 
 
 @pytest.fixture

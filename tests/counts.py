@@ -2,10 +2,10 @@
 
 import os
 
-LONG = bool(os.environ.get("DRALANG_LONG"))
+LONG = bool(os.environ.get("FULL_COUNTS"))
 
 
 def count(sample: int, full: int) -> int:
-    """The sample, or with DRALANG_LONG set the full count; a sample is at least a twentieth of the full count."""
+    """The sample, or with FULL_COUNTS set the full count; a sample is at least a twentieth of the full count."""
     assert sample * 20 >= full, "a sample is at least 5 % of the full count"
     return full if LONG else sample
