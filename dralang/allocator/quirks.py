@@ -235,6 +235,13 @@ QUIRKS: dict[str, Quirk] = {
         "it is tried again",
         "case skip-node-operations-not-declared",
     ),
+    "native-resource-blocks-claims": Quirk(
+        _SINCE_134,
+        "a pod with claims that gets an extended resource of a class from the node itself is never bound: the "
+        "scheduler makes a claim without requests for it, and gives up with `nil or empty request mappings`",
+        "no claim is made where the node serves the resource itself",
+        "asked of a control plane of 1.37.2; plugins/dynamicresources, patchPodExtendedResourceClaimStatus",
+    ),
     "undated-allocation-blocks-claim": Quirk(
         _SINCE_134,
         "with binding conditions on, a claim that was allocated without `allocationTimestamp` (by somebody else, or "

@@ -101,7 +101,7 @@ def import_manifests(
     if declarations is None:
         return None
     notes = [*_versions(older), *_foreign(foreign), *_configured(scheduler), *notes, *_missing(objects)]
-    head = "".join([f"# {note}\n" for note in [_title(sources), *notes]])
+    head = "".join([f"# {note}".rstrip() + "\n" for note in [_title(sources), *notes]])
     parts = [head, "" if scheduler is None else scheduler.text, format_declarations(declarations)]
     text = "\n".join([part for part in parts if part])
     if len(text.encode()) > MAX_SOURCE_BYTES:

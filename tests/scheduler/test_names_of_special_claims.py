@@ -4,9 +4,7 @@ import pytest
 from builders import claim, cluster, create, gpu_class, gpu_slice, message, node, pod, quantities
 from msgspec.structs import replace
 
-from dralang.api.allocation import AllocatedDeviceStatus
-from dralang.api.meta import Condition
-from dralang.api.resourceclaim import ResourceClaim
+from dralang.api.resourceclaim import ResourceClaim, ResourceClaimStatus
 from dralang.api.resourceslice import NodeAllocatableOverhead, NodeAllocatableResource
 
 QUIRK = "special-claim-has-no-node-resources"
@@ -51,31 +49,34 @@ def test_before_1_38_the_api_server_refuses_the_name(version):
     assert not simulation.claims()
 
 
-def _set_condition(simulation, condition):
-    found = simulation.claim("default", "one")
-    [result] = found.status.allocation.devices.results
-    condition = Condition(type=condition, status="True", reason="Driver", last_transition_time="2026-01-01T00:00:00Z")
-    device = AllocatedDeviceStatus(
-        driver=result.driver, pool=result.pool, device=result.device, conditions=(condition,)
+@pytest.mark.parametrize(("quirks", "node_name"), [({}, ""), ({"native-resource-blocks-claims": False}, "worker-1")])
+def test_a_node_that_offers_the_resource_itself_needs_no_claim(quirks, node_name):
+    """Kubernetes makes one without requests if the pod has claims of its own, and cannot say whose it is."""
+    offering = node("worker-1", **{"example.com/gpu": "4"})
+    simulation = cluster(
+        offering, gpu_slice("worker-1"), gpu_class(extended="example.com/gpu"), claim("one"), quirks=quirks
     )
-    simulation.update_status(replace(found, status=replace(found.status, devices=(device,))))
+    simulation.create(pod("p", uses=["one"], requests={"example.com/gpu": "1"}))
+    assert simulation.advance_to(30_000)
+    assert simulation.pod("default", "p").spec.node_name == node_name
+    if not node_name:
+        assert message(simulation, "p") == (
+            'running PreBind plugin "DynamicResources": nil or empty request mappings, no update of pod default/p '
+            "ExtendedResourceClaimStatus"
+        )
+    assert [each.metadata.name for each in simulation.claims()] == ["one"]
 
 
 def test_one_that_stands_for_nothing_and_is_left_over_is_in_nobodys_way():
     """The node offers the resource itself, so it asks for nothing; the binding fails, and so does its deletion."""
-    published = gpu_slice("worker-1")
-    device = replace(
-        published.spec.devices[0], binding_conditions=("Attached",), binding_failure_conditions=("Broken",)
-    )
-    published = replace(published, spec=replace(published.spec, devices=(device,)))
     offering = node("worker-1", **{"example.com/gpu": "4"})
-    simulation = cluster(offering, published, gpu_class(extended="example.com/gpu"), claim("one"))
-    create(simulation, pod("p", uses=["one"], requests={"example.com/gpu": "1"}))
-    [left] = [each.metadata.name for each in simulation.claims() if each.metadata.owner_references]
-    simulation.store.fail_next("update", ResourceClaim, "default", left)
-    _set_condition(simulation, "Broken")
+    simulation = cluster(offering, gpu_slice("worker-1"), gpu_class(extended="example.com/gpu"), claim("one"))
+    left = "p-extended-resources-00001"
+    simulation.store.fail_next("delete", ResourceClaim, "default", left)
+    simulation.create(pod("p", uses=["one"], requests={"example.com/gpu": "1"}))
+    assert simulation.advance_to(0)
+    assert simulation.claim("default", left).status.allocation is not None
+    found = simulation.claim("default", "one")
+    simulation.store.update_status(replace(found, status=ResourceClaimStatus()))
     assert simulation.advance_to(60_000)
-    assert simulation.claim("default", left) is not None
-    _set_condition(simulation, "Attached")
-    assert simulation.advance_to(120_000)
     assert simulation.pod("default", "p").spec.node_name == "worker-1"

@@ -205,9 +205,22 @@ def _check_pods(simulation: Simulation) -> None:
                 continue
             if any(user.uid == pod.metadata.uid for user in found.status.reserved_for):
                 reached = _reaches(found.status.allocation.node_selector, nodes[name])
-                assert reached or _is_of_another_time(simulation, found), (pod.metadata.name, claim_name)
+                changed = _is_of_another_time(simulation, found) or _has_changed_hands(simulation, found)
+                assert reached or changed, (pod.metadata.name, claim_name)
     for name, node in nodes.items():
         assert cpu[name] <= amounts(node.status.allocatable)["cpu"], f"{name} is overcommitted"
+
+
+def _has_changed_hands(simulation: Simulation, claim: ResourceClaim) -> bool:
+    """Whether the scheduler has freed a claim for another pod while one was on its way to the claim's node.
+
+    PreBind asks only whether the claim is allocated, not whether it still is where it was (bindClaim, v1.37.2).
+    """
+    name = claim.metadata.name
+    return any(
+        entry.reason == "Deallocated" and entry.name == name and "no node accepts it" in entry.message
+        for entry in simulation.trace
+    )
 
 
 def _is_of_another_time(simulation: Simulation, claim: ResourceClaim) -> bool:

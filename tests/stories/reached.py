@@ -51,6 +51,7 @@ REASONS = {
         "leftover claim for extended resources": r"\d+ cannot schedule extended resource claim",
         "leftover claim deleted": r"deletion of ResourceClaim completed",
         "preemption: claims not free": r"preemption: not eligible due to ResourceClaims of preempted pods that are .*",
+        "write conflict": r"Operation cannot be fulfilled on \S+ \S+: the object has been modified; .*",
         "write refused": r"update of \S+ \S+ failed as the scenario demands",
         "group: other member failed": r"failed to schedule other pod from a pod group:.*",
         "mapped device shared": r"\d+ node allocatable resource claim \S+ has a mapped device and cannot be shared "
@@ -91,8 +92,10 @@ REASONS = {
 RARE = {
     "crash in upstream",
     "preemption: failed",
+    "write conflict",
 }
-"""A fault of one old version; and an error that shows only once a victim is gone. Counted, but left to chance."""
+"""A fault of one old version; an error that shows only once a victim is gone; two writes of one instant. Counted, but
+left to chance."""
 
 _FRAME = re.compile(r"(preemption: )?\d+/\d+ nodes are available: ")
 

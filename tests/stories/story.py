@@ -75,6 +75,7 @@ class Story:
             "mapped-resources-wake-nobody": False,
             "node-operations-wake-nobody": False,
             "undated-allocation-blocks-claim": False,
+            "native-resource-blocks-claims": False,
         }
         self.simulation = Simulation(Environment(self.world.features, EXPRESSIONS, quirks))
         refused = self.simulation.load(self.world.objects)

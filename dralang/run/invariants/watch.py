@@ -310,6 +310,7 @@ class Watch:
             self.world.has_claims_named_twice("claim-named-twice-counts-twice")
             or self.world.has_unwritable_footprint("special-claim-has-no-node-resources")
             or self.world.has_undated_allocation("undated-allocation-blocks-claim")
+            or self.world.has_empty_claim_for_resources("native-resource-blocks-claims")
         ):
             self.add("every-story-ends", "the cluster never comes to rest")
 

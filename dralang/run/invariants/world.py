@@ -211,6 +211,14 @@ class World:
             for condition in pod.status.conditions
         )
 
+    def has_empty_claim_for_resources(self, quirk: str) -> bool:
+        """Whether a fault is modelled by which a claim without requests is made for a pod, and it struck."""
+        return self.profile.has(quirk) and any(
+            "nil or empty request mappings" in condition.message
+            for pod in self.store.objects(Pod)
+            for condition in pod.status.conditions
+        )
+
     def has_undated_allocation(self, quirk: str) -> bool:
         """Whether a fault is modelled by which an allocation without a time cannot be reserved, and there is one."""
         return self.profile.has(quirk) and any(

@@ -142,8 +142,12 @@ class ClaimBinder:
 
     def _note_special_claim(self, data: StateData, info: PodInfo, node: str) -> str:
         meta = info.pod.metadata
+        mappings = data.nodes[node].mappings
+        if not mappings:
+            name = f"{meta.namespace}/{meta.name}"
+            return f"nil or empty request mappings, no update of pod {name} ExtendedResourceClaimStatus"
         status = PodExtendedResourceClaimStatus(
-            request_mappings=data.nodes[node].mappings, resource_claim_name=data.claims[-1].metadata.name
+            request_mappings=mappings, resource_claim_name=data.claims[-1].metadata.name
         )
         patched = self._store.patch_status(Pod, meta.namespace, meta.name, extended_resource_claim_status=status)
         return f"update pod {meta.namespace}/{meta.name}: {patched.message}" if isinstance(patched, ApiError) else ""

@@ -62,6 +62,8 @@ class DRAManager:
         self._forgets_written = inventories.profile.has("failed-binding-forgets-devices")
         self.counts_twice = inventories.profile.has("claim-named-twice-counts-twice")
         """Whether a claim that a pod names twice is two claims for it."""
+        self.makes_empty = inventories.profile.has("native-resource-blocks-claims")
+        """Whether the claim for extended resources is made also where the node serves all of them itself."""
         self.names = ClassNames(recomputes=recomputes_names)
         self._claims: dict[ClaimKey, ResourceClaim] = {}
         self._informed: dict[ClaimKey, ResourceClaim] = {}

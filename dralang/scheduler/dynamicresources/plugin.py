@@ -559,7 +559,8 @@ class DynamicResources(Plugin):
             if all(data.claims[index] is data.special_claim for index in open_claims):
                 return SUCCESS
             return Status(Code.ERROR, "claim allocation not found for node")
-        given = {**dict(zip(data.to_ask(), chosen.results, strict=True)), **data.shared}
+        asked = [i for i in data.to_ask() if chosen.special is not None or data.claims[i] is not data.special_claim]
+        given = {**dict(zip(asked, chosen.results, strict=True)), **data.shared}
         for index, allocation in sorted(given.items()):
             claim = data.claims[index]
             if claim is data.special_claim and chosen.special is not None:
@@ -589,7 +590,6 @@ class DynamicResources(Plugin):
             self.manager.settle(special.metadata.uid)
             if self._store.get(ResourceClaim, special.metadata.namespace, special.metadata.name) is not None:
                 delete_special_claim(self._store, special)
-
         if self.footprint_on(state, node):
             meta = info.pod.metadata
             self._store.patch_status(Pod, meta.namespace, meta.name, node_allocatable_resource_claim_statuses=())
