@@ -17,11 +17,11 @@ from dralang.check.analysis import Analysis, Analyzer
 from dralang.cli.arguments import Arguments, UsageError
 from dralang.cli.config import Config, load
 from dralang.cli.console import Console
+from dralang.cli.playing import play_as_test
 from dralang.cli.project import analyzer
 from dralang.diagnostics.diagnostic import Diagnostic
 from dralang.diagnostics.render import clean, render_text
 from dralang.run.outcome import Played
-from dralang.run.player import REGRESSION, play
 from dralang.run.workshop import Workshop
 from dralang.scenario.model import Scenario
 from dralang.testing.looks import Look
@@ -131,19 +131,13 @@ class ScenarioItem(pytest.Item):
     def runtest(self) -> None:
         """Play it."""
         workshop = _shared(self.config).workshop
-        if self.scenario.template is None and REGRESSION not in self.scenario.tags:
-            played = play(self.scenario, workshop)
-        elif self.scenario.template is None:
-            from dralang.fuzz.found import play_finding  # noqa: PLC0415 - few suites have findings
-
-            played = play_finding(self.scenario, workshop)
-        else:
+        examples = None
+        if self.scenario.template is not None:
             # Hypothesis takes longer to import than most suites take to run.
             from hypothesis import settings  # noqa: PLC0415 - only fuzzes need it
 
-            from dralang.fuzz.tested import play_fuzz  # noqa: PLC0415 - see above
-
-            played = play_fuzz(self.scenario, workshop, seed=self._seed(), examples=settings().max_examples)
+            examples = settings().max_examples
+        played = play_as_test(self.scenario, workshop, seed=self._seed(), examples=examples)
         # `xfail` is pytest's to judge: here it counts whether everything held.
         if played.verdict not in ("passed", "xpassed"):
             raise ScenarioFailedError(played)

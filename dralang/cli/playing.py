@@ -2,7 +2,10 @@
 
 from dralang.cli.arguments import Arguments
 from dralang.run.expressions import expressions_for, stored_environment
+from dralang.run.outcome import Played
+from dralang.run.player import REGRESSION, play
 from dralang.run.workshop import Workshop
+from dralang.scenario.model import Scenario
 
 
 def workshop_of(arguments: Arguments) -> Workshop:
@@ -13,3 +16,23 @@ def workshop_of(arguments: Arguments) -> Workshop:
     from dralang.cel.reference import ReferenceExpressions
 
     return Workshop(lambda features: ReferenceExpressions(stored_environment(features), ours=expressions_for(features)))
+
+
+def play_as_test(scenario: Scenario, workshop: Workshop, *, seed: int, examples: int | None = None) -> Played:
+    """Play what is one test: a scenario, the finding of a fuzz, or some examples of a fuzz.
+
+    Args:
+        scenario: what to play.
+        workshop: shared with other scenarios.
+        seed: where the examples of a fuzz start.
+        examples: how many of them; None for the usual number.
+    """
+    if scenario.template is not None:
+        from dralang.fuzz.tested import EXAMPLES, play_fuzz  # brings Hypothesis, which takes longer than most suites
+
+        return play_fuzz(scenario, workshop, seed=seed, examples=EXAMPLES if examples is None else examples)
+    if REGRESSION in scenario.tags:
+        from dralang.fuzz.found import play_finding  # few suites have findings
+
+        return play_finding(scenario, workshop)
+    return play(scenario, workshop)

@@ -8,10 +8,9 @@ from dralang.cli import exits
 from dralang.cli.arguments import Arguments, UsageError, did_you_mean
 from dralang.cli.config import Config, load
 from dralang.cli.console import Console
-from dralang.cli.playing import workshop_of
+from dralang.cli.playing import play_as_test, workshop_of
 from dralang.cli.project import analyzer, fault_text, find_specs, refuse, wanted_expression
 from dralang.run.outcome import Played
-from dralang.run.player import REGRESSION, play
 from dralang.scenario.model import Scenario
 from dralang.testing.discovery import STDIN, SpecFile
 from dralang.testing.lastfailed import LastFailed
@@ -150,15 +149,7 @@ class _Call:
         workshop = workshop_of(self.arguments)
 
         def player(scenario: Scenario) -> Played:
-            if scenario.template is None and REGRESSION not in scenario.tags:
-                return play(scenario, workshop)
-            if scenario.template is None:
-                from dralang.fuzz.found import play_finding  # few suites have findings
-
-                return play_finding(scenario, workshop)
-            from dralang.fuzz.tested import play_fuzz  # brings Hypothesis, which takes longer than a suite without
-
-            return play_fuzz(scenario, workshop, seed=self.config.seed)
+            return play_as_test(scenario, workshop, seed=self.config.seed)
 
         return Session(player, listener, self.fault, max_failures=self.max_failures, seed=self.config.seed)
 

@@ -162,20 +162,14 @@ class EventQueue:
         Returns:
             Whether that instant came.
         """
-        heap = self._heap
         while most:
-            while heap and heap[0][3].state == _DONE:
-                heappop(heap)
-            if not heap:
-                return self.near_count == 0
-            due = heap[0][0]
-            if self.near_count == 0 and due > self.now:
+            due = self.next_time()
+            if self.near_count == 0 and (due is None or due > self.now):
                 return True
-            if instant is not None and due > instant:
+            if due is None or (instant is not None and due > instant):
                 return False
             most -= 1
-            self._run(heappop(heap)[3])
-            heap = self._heap
+            self._run(heappop(self._heap)[3])
         return False
 
     def _run(self, timer: Timer) -> None:

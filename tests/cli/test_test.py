@@ -11,7 +11,7 @@ from cli_project import Project
 from cli_specs import BROKEN, CREATE, DECLARATIONS, FAILING, FAILS, MIXED, PASSES, PASSING, REFUSED, scenario, spec
 from msgspec.structs import replace
 
-from dralang.cli import test as test_command
+from dralang.cli import playing
 from dralang.diagnostics.diagnostic import Diagnostic
 from dralang.run.outcome import Played
 from dralang.run.player import play
@@ -33,7 +33,7 @@ def refusing(monkeypatch: pytest.MonkeyPatch) -> None:
             )
         return play(item, workshop)
 
-    monkeypatch.setattr(test_command, "play", refuses)
+    monkeypatch.setattr(playing, "play", refuses)
 
 
 def verdicts(text: str) -> dict[str, str]:
@@ -335,7 +335,7 @@ def test_an_interruption_reports_what_ran(project: Project, monkeypatch: pytest.
             raise KeyboardInterrupt
         return play(item, workshop)
 
-    monkeypatch.setattr(test_command, "play", interrupted)
+    monkeypatch.setattr(playing, "play", interrupted)
     project.write("a.dra", spec(scenario("first", CREATE + FAILS), scenario("second")))
     project.write("b.dra", PASSING)
     ran = project.run("test")
@@ -352,7 +352,7 @@ def test_a_fault_in_one_scenario_does_not_take_the_others_along(project: Project
             raise RecursionError("too\ndeep")
         return play(item, workshop)
 
-    monkeypatch.setattr(test_command, "play", faulty)
+    monkeypatch.setattr(playing, "play", faulty)
     project.write("a.dra", spec(scenario("first"), scenario("second")))
     ran = project.run("test")
     assert (ran.code, ran.err) == (3, "")

@@ -48,7 +48,6 @@ class SpecialClaims:
         self._class_capacity = class_capacity
         self._implicit_plain = implicit_plain
         self._is_offered = is_offered
-        self._makes_empty = manager.makes_empty
         self._specs = SpecialSpecs(implicit_plain=implicit_plain)
 
     def of(self, info: PodInfo, data: StateData) -> ResourceClaim | None:
@@ -79,7 +78,7 @@ class SpecialClaims:
         served = served_by_devices(data.extended, allocatable, self._manager.names)
         if served is None:
             return _CANNOT_FIT
-        if not served and not (data.user_claims and self._makes_empty):
+        if not served and not (data.user_claims and self._manager.makes_empty):
             return None, ()
         if special.status.allocation is not None:
             # Left over from a node that has all of it without devices: it stands for none, and stays.
