@@ -12,7 +12,7 @@ from dralang.formatter.values import CONTINUATION_INDENT, put_braced, put_bracke
 from dralang.syntax import nodes as n
 
 # Up to the next brace that is not in a comment.
-_TO_BRACE = re.compile(r"(?:[^{#]++|#[^\n]*+)*+\{")
+_TO_BRACE = re.compile(r"(?:[^{#]++|#[^\n]*+)*\{")
 
 
 def file_operations(file: n.File) -> list[Operation]:

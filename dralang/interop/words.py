@@ -20,7 +20,7 @@ TRUE: Final = n.Word(NOWHERE, "true")
 FALSE: Final = n.Word(NOWHERE, "false")
 
 # What the lexer reads as one word, with nothing in it that has a meaning of its own (ranges, globs, `${...}`).
-_BARE = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_/]|\.(?=[A-Za-z0-9_-])|-(?=[A-Za-z0-9_/.-])|\+(?=[A-Za-z0-9]))*+\Z")
+_BARE = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_/]|\.(?=[A-Za-z0-9_-])|-(?=[A-Za-z0-9_/.-])|\+(?=[A-Za-z0-9]))*\Z")
 # Bare, these are no texts.
 _OTHER_VALUES: Final = frozenset({"true", "false", "null"})
 # Bare, CEL cannot hold these; a line end of another kind would become LF.

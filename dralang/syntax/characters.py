@@ -10,7 +10,7 @@ FOREIGN_COMMENT: Final = re.compile(r"//[^\n]*|/\*(?s:.*?)\*/|/\*[^\n]*|<!--[^\n
 FOREIGN_STRING: Final = re.compile(r"'[^'\n]{0,400}'(?![A-Za-z0-9])|[“”„][^“”\n]{0,400}[“”]|[‘‚][^‘’\n]{0,400}[‘’]")
 _OPERATORS = re.compile(r"[=!<>]=|&&|\|\||[<>!&|?~^+*%]")
 # Up to the last of them in the same word.
-_FOREIGN = re.compile(r"[^\x00-\x7f]+(?:[A-Za-z0-9_./-]*[^\x00-\x7f]+)*+")
+_FOREIGN = re.compile(r"[^\x00-\x7f]+(?:[A-Za-z0-9_./-]*[^\x00-\x7f]+)*")
 _CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]+")
 
 

@@ -23,19 +23,20 @@ MAX_NESTING: Final = 64
 MAX_LEXICAL_ERRORS: Final = 50
 CONTINUATIONS: Final = frozenset({"because", "across", "consuming", "with", "tagged", "xfail", "for"})
 
-# Possessive (`+` after a bound): `a[${x}${x}...` without its bracket would otherwise be tried in 2**n ways.
-_SUBSTITUTION = r'\$\{(?:"(?:[^"\\\n]|\\.){0,200}+"|[^}"\n]){0,200}+\}'
-_BRACKET = rf"\[(?:{_SUBSTITUTION}|[^\[\]\n]){{0,400}}+\]"
+# Each alternative begins with a character of its own, or says that no other one fits: `a[${x}${x}...` without its
+# bracket would otherwise be tried in 2**n ways.
+_SUBSTITUTION = r'\$\{(?:"(?:[^"\\\n]|\\.){0,200}"|[^}"\n]){0,200}\}'
+_BRACKET = rf"\[(?:{_SUBSTITUTION}|(?!{_SUBSTITUTION})[^\[\]\n]){{0,400}}\]"
 _PART = (
-    r"[A-Za-z0-9_/*]|(?<=\d)%"
+    r"[A-Za-z0-9_/*]++|(?<=\d)%"
     r"|\.(?=[A-Za-z0-9_*$\[-])|-(?=[A-Za-z0-9_*$\[/.-])|\+(?=[A-Za-z0-9])"
     rf"|{_SUBSTITUTION}|{_BRACKET}"
 )
 _TOKEN = re.compile(
     r"[ \t\r\f]*(?:"
-    rf"(?P<WORD>(?:[A-Za-z0-9_*]|{_SUBSTITUTION}|[+-](?=[0-9.$])|\.(?=[0-9]))(?:{_PART})*+)"
+    rf"(?P<WORD>(?:[A-Za-z0-9_*]|{_SUBSTITUTION}|[+-](?=[0-9.$])|\.(?=[0-9]))(?:{_PART})*)"
     r"|(?P<NEWLINE>\n)"
-    r'|(?P<STRING>"(?:[^"\\\n]|\\[^\n])*")'
+    r'|(?P<STRING>"(?:[^"\\\n]++|\\[^\n])*")'
     r"|(?P<CEL>`[^`]*`)"
     r"|(?P<PUNCTUATION>\.\.|'s\b|[{}()\[\],:;=])"
     r"|(?P<COMMENT>\#[^\n]*)"
