@@ -59,6 +59,16 @@ class WatchEvent(Struct, frozen=True):
     new: Any
 
 
+class Contents(Struct, frozen=True):
+    """What a store holds at some moment, with what it counts."""
+
+    objects: tuple[Any, ...]
+    dependents: dict[str, dict[tuple[type[Any], str, str], None]]
+    complete: dict[int, Any]
+    suffixes: dict[str, int]
+    created: int
+
+
 class _Subscription:
     __slots__ = ("component", "handler", "last_due", "phase", "wants")
 
@@ -137,6 +147,32 @@ class ObjectStore:
         if found is None:
             found = self._objects[kind] = {}
         return found
+
+    # As a whole.
+
+    def contents(self) -> Contents:
+        """Everything, to fill another store with; only of a store in which nothing but creations has happened."""
+        objects = [each for stored in self._objects.values() for each in stored.values()]
+        return Contents(
+            tuple(sorted(objects, key=lambda each: int(each.metadata.resource_version))),
+            {uid: dict(owned) for uid, owned in self._dependents.items()},
+            dict(self._complete),
+            dict(self._suffixes),
+            self._created,
+        )
+
+    def fill(self, contents: Contents) -> None:
+        """Create in this empty store what another one held; whoever watches is told of each object."""
+        assert not self.revision, "the store is empty"
+        self._dependents = {uid: dict(owned) for uid, owned in contents.dependents.items()}
+        self._complete = dict(contents.complete)
+        self._suffixes = dict(contents.suffixes)
+        self._created = contents.created
+        for each in contents.objects:
+            self.revision += 1
+            kind, meta = type(each), each.metadata
+            self._kind(kind)[meta.namespace, meta.name] = each
+            self._announce(kind, None, each)
 
     # Watching.
 

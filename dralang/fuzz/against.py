@@ -91,7 +91,7 @@ class Oracles:
         """A story begins."""
         if self._real is not None:
             self._hearing = Hearing(self._encoder)
-            simulation.scheduler.on_asked = self._hearing.hear
+            simulation.scheduler.manager.on_asked = self._hearing.hear
 
     def difference(self, story: Scenario, played: Played) -> Difference | None:
         """The first difference after a story was played."""

@@ -27,6 +27,8 @@ NO_NODES = "no nodes available to schedule pods"
 MIN_FEASIBLE_NODES = 100
 MIN_PERCENTAGE = 5
 MOST_KINDS = 1024
+# Looked up once: before Python 3.12 a member of an enumeration costs as much as a call.
+_SKIP, _ERROR, _UNSCHEDULABLE, _UNRESOLVABLE = Code.SKIP, Code.ERROR, Code.UNSCHEDULABLE, Code.UNRESOLVABLE
 REMEMBERS_FROM = 24
 """With fewer nodes a walk over all of them costs less than remembering."""
 
@@ -185,15 +187,16 @@ class SchedulingAlgorithm:
         rejected: Status | None = None
         for plugin in self._pre_filters:
             status, own = plugin.pre_filter(state, info, nodes)
-            if status.code is Code.SKIP:
+            code = status.code
+            if code is _SKIP:
                 skipped.add(plugin.name)
                 continue
-            if status.code is Code.UNRESOLVABLE:
+            if code is _UNRESOLVABLE:
                 return status.by(plugin.name), None, []
-            if status.code is Code.UNSCHEDULABLE:
+            if code is _UNSCHEDULABLE:
                 rejected = status.by(plugin.name)
                 continue
-            if status.code is Code.ERROR:
+            if code is _ERROR:
                 text = f'running PreFilter plugin "{plugin.name}": {status.message}'
                 return Status(Code.ERROR, text, plugin=plugin.name), None, []
             if own is not None:
@@ -218,11 +221,11 @@ class SchedulingAlgorithm:
         for index in range(count):
             node = nodes[(start + index) % count]
             status = self.filter(state, info, node, filters)
-            if status.code is Code.SUCCESS:
+            if status.is_success:
                 feasible.append(node)
                 if len(feasible) >= wanted:
                     break
-            elif status.code is Code.ERROR:
+            elif status.code is _ERROR:
                 return status
             else:
                 diagnosis.statuses.own[node.name] = status
@@ -302,7 +305,7 @@ class SchedulingAlgorithm:
         local: list[Plugin] = []
         others: list[list[int]] = []
         for plugin in self._scores:
-            if plugin.pre_score(state, info, chosen).code is Code.SKIP:
+            if plugin.pre_score(state, info, chosen).code is _SKIP:
                 continue
             if plugin.node_local_score:
                 local.append(plugin)
@@ -358,9 +361,9 @@ class SchedulingAlgorithm:
     def _run_filters(self, state: CycleState, info: PodInfo, node: NodeInfo, filters: Sequence[Plugin]) -> Status:
         for plugin in filters:
             status = plugin.filter(state, info, node)
-            if status.code is Code.SUCCESS:
+            if status.is_success:
                 continue
-            if status.code is Code.ERROR:
+            if status.code is _ERROR:
                 text = f'running "{plugin.name}" filter plugin: {status.message}'
                 return Status(Code.ERROR, text, plugin=plugin.name)
             return status.by(plugin.name)
@@ -425,10 +428,10 @@ class SchedulingAlgorithm:
         nominated: str | None = None
         for plugin in self._post_filters:
             status, node = plugin.post_filter(state, info, diagnosis.statuses)
-            if status.code in (Code.SUCCESS, Code.UNRESOLVABLE):
+            if status.is_success or status.code is _UNRESOLVABLE:
                 diagnosis.post_filter_message = status.message
                 return node
-            if status.code is Code.ERROR:
+            if status.code is _ERROR:
                 diagnosis.post_filter_message = status.message
                 return None
             if node is not None:
@@ -440,7 +443,7 @@ class SchedulingAlgorithm:
     def _best(self, state: CycleState, info: PodInfo, nodes: list[NodeInfo]) -> Found:
         totals = [0] * len(nodes)
         for plugin in self._scores:
-            if plugin.pre_score(state, info, nodes).code is Code.SKIP:
+            if plugin.pre_score(state, info, nodes).code is _SKIP:
                 continue
             scores = plugin.normalize([plugin.score(state, info, node) for node in nodes])
             for index, score in enumerate(scores):

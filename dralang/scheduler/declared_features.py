@@ -7,10 +7,9 @@ Source: kubernetes pkg/scheduler/framework/plugins/nodedeclaredfeatures, k8s.io/
 (v0.35.0, v0.36.0, v0.37.2, v0.38.0-beta.0).
 """
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Final
 
-from dralang.api.containers import Container, EphemeralContainer
 from dralang.api.pods import Pod, PodSpec
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind
 from dralang.scheduler.framework import SKIP, SUCCESS, Code, CycleState, Plugin, Status
@@ -22,25 +21,29 @@ _MLDSA_KEYS: Final = frozenset({"MLDSA44", "MLDSA65", "MLDSA87"})
 
 
 def _restarts_all_containers(pod: Pod) -> bool:
-    containers = (*pod.spec.containers, *pod.spec.init_containers)
-    return any(rule.action == "RestartAllContainers" for each in containers for rule in each.restart_policy_rules)
+    for each in (*pod.spec.containers, *pod.spec.init_containers):
+        for rule in each.restart_policy_rules:
+            if rule.action == "RestartAllContainers":
+                return True
+    return False
 
 
 def _separates_users_on_the_host_network(pod: Pod) -> bool:
     return pod.spec.host_network and pod.spec.host_users is False
 
 
-def _all_containers(pod: Pod) -> Iterator[Container | EphemeralContainer]:
-    yield from pod.spec.containers
-    yield from pod.spec.init_containers
-    yield from pod.spec.ephemeral_containers
-
-
 def _mounts_with_options(pod: Pod) -> bool:
-    return any(mount.bind_mount_options for each in _all_containers(pod) for mount in each.volume_mounts)
+    spec = pod.spec
+    for each in (*spec.containers, *spec.init_containers, *spec.ephemeral_containers):
+        for mount in each.volume_mounts:
+            if mount.bind_mount_options:
+                return True
+    return False
 
 
 def _wants_mldsa_certificates(pod: Pod) -> bool:
+    if not pod.spec.volumes:
+        return False
     projected = [volume.projected for volume in pod.spec.volumes if volume.projected is not None]
     certificates = [source.pod_certificate for each in projected for source in each.sources]
     return any(each is not None and each.key_type in _MLDSA_KEYS for each in certificates)

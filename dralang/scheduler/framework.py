@@ -32,17 +32,23 @@ class Code(IntEnum):
     """The plugin has nothing to say about this pod."""
 
 
+# Looked up once: before Python 3.12 a member of an enumeration costs as much as a call.
+_SUCCESS, _UNSCHEDULABLE, _UNRESOLVABLE = Code.SUCCESS, Code.UNSCHEDULABLE, Code.UNRESOLVABLE
+
+
 class Status:
     """Code, reasons and, once the framework has seen it, the plugin it came from.
 
     Attributes:
+        is_success: whether the plugin agrees.
         personal: the reasons name the pod or what is its own, so they hold for no other pod.
     """
 
-    __slots__ = ("_by", "code", "personal", "plugin", "reasons")
+    __slots__ = ("_by", "code", "is_success", "personal", "plugin", "reasons")
 
     def __init__(self, code: Code, *reasons: str, plugin: str = "", personal: bool = False) -> None:
         self.code = code
+        self.is_success = code is _SUCCESS
         self.reasons = reasons
         self.plugin = plugin
         self.personal = personal
@@ -57,14 +63,9 @@ class Status:
         return ", ".join(self.reasons)
 
     @property
-    def is_success(self) -> bool:
-        """Whether the plugin agrees."""
-        return self.code is Code.SUCCESS
-
-    @property
     def is_rejected(self) -> bool:
         """Whether the pod was rejected, as opposed to an error."""
-        return self.code in (Code.UNSCHEDULABLE, Code.UNRESOLVABLE)
+        return self.code is _UNSCHEDULABLE or self.code is _UNRESOLVABLE
 
     def by(self, plugin: str) -> "Status":
         """The same status as that of a plugin."""
@@ -254,6 +255,9 @@ class Plugin:
         """Give back what was reserved; called also if it was not."""
 
 
+_UNLOOKED = Status(Code.UNRESOLVABLE)
+
+
 class NodeStatuses:
     """Why each node was rejected; nodes without an own status share one.
 
@@ -266,7 +270,7 @@ class NodeStatuses:
 
     def __init__(self) -> None:
         self.own: dict[str, Status] = {}
-        self.absent = Status(Code.UNRESOLVABLE)
+        self.absent = _UNLOOKED
         self._codes: Container[Code] | None = None
         self._plugins: frozenset[str] | None = None
         self._reasons: Counter[tuple[str, ...]] | None = None
@@ -316,7 +320,7 @@ class NodeStatuses:
         """Whether some node can have a status of this kind."""
         if self._codes is not None:
             return code in self._codes or self.absent.code is code
-        return self.absent.code is code or any(status.code is code for status in self.own.values())
+        return self.absent.code is code or code in [status.code for status in self.own.values()]
 
 
 class Diagnosis:

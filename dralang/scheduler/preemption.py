@@ -28,6 +28,10 @@ CANDIDATES_PERCENTAGE = 10
 _NO_VICTIMS = "No preemption victims found for incoming pod"
 _NOT_HELPFUL = "Preemption is not helpful for scheduling"
 _PRIORITY_OFFSET = 2**31
+# Looked up once: before Python 3.12 a member of an enumeration costs as much as a call.
+_ERROR, _UNSCHEDULABLE, _UNRESOLVABLE = Code.ERROR, Code.UNSCHEDULABLE, Code.UNRESOLVABLE
+_NOBODY = Status(_UNRESOLVABLE, _NO_VICTIMS)
+_HELPLESS = Status(_UNRESOLVABLE, _NOT_HELPFUL)
 
 Preempted: TypeAlias = Literal["watched", "in memory", "refused"]
 """How a victim went: by its deletion, by giving up its binding, or not at all."""
@@ -126,14 +130,14 @@ class DefaultPreemption(Plugin):
             statuses: why each node refused it.
         """
         tried = NodeStatuses()
-        tried.absent = Status(Code.UNRESOLVABLE, _NOT_HELPFUL)
+        tried.absent = _HELPLESS
         obstacle = self._obstacle(info, statuses)
         if obstacle:
             return Considered(obstacle, (), tried, ())
         nodes = self._scheduler.cache.nodes()
-        if not statuses.any_is(Code.UNSCHEDULABLE):
+        if not statuses.any_is(_UNSCHEDULABLE):
             return Considered("", (), tried, ())
-        helpful = [node for node in nodes if statuses.of(node.name).code is Code.UNSCHEDULABLE]
+        helpful = [node for node in nodes if statuses.of(node.name).code is _UNSCHEDULABLE]
         candidates, errors = self._candidates(state, info, helpful, tried)
         return Considered("", tuple(candidates), tried, tuple(errors))
 
@@ -160,7 +164,7 @@ class DefaultPreemption(Plugin):
         nominated = self._scheduler.algorithm.nominated_node(info)
         if not nominated:
             return ""
-        if statuses.of(nominated).code is Code.UNRESOLVABLE:
+        if statuses.of(nominated).code is _UNRESOLVABLE:
             defers = UNUSABLE_NODE_DEFERS in self._scheduler.readings
             return self._scheduler.algorithm.obstacle_to_preemption(info, nominated) if defers else ""
         node = self._scheduler.cache.node(nominated)
@@ -185,7 +189,7 @@ class DefaultPreemption(Plugin):
                 if clean and len(clean) + len(violating) >= limit:
                     break
                 continue
-            if result.code is Code.ERROR:
+            if result.code is _ERROR:
                 errors.append(result.message)
             tried.own[node.name] = result
         return clean + violating, errors
@@ -197,7 +201,7 @@ class DefaultPreemption(Plugin):
         algorithm = self._scheduler.algorithm
         possible = [other for other in node.pods.values() if other.priority < info.priority]
         if not possible:
-            return Status(Code.UNRESOLVABLE, _NO_VICTIMS)
+            return _NOBODY
         state, node = state.clone(), node.clone()
 
         def take(other: PodInfo) -> Status:

@@ -27,7 +27,7 @@ from dralang.scheduler.cycle import Failed, Found, NotFound, SchedulingAlgorithm
 from dralang.scheduler.dynamicresources.attentive import kind_of
 from dralang.scheduler.dynamicresources.binding import ClaimBinder
 from dralang.scheduler.dynamicresources.inventories import Inventories
-from dralang.scheduler.dynamicresources.manager import DRAManager, Listener
+from dralang.scheduler.dynamicresources.manager import DRAManager
 from dralang.scheduler.dynamicresources.plugin import DynamicResources
 from dralang.scheduler.framework import SUCCESS, CycleState, NominationEnd, Plugin, Status
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
@@ -40,6 +40,9 @@ from dralang.scheduler.profile import Parts, plugins_of
 from dralang.scheduler.queue import QueuedEntity, QueuedPod, QueueSettings, SchedulingQueue
 from dralang.scheduler.settings import DEFAULT_SETTINGS, SchedulerSettings
 from dralang.scheduler.verdicts import VerdictCache
+
+# Looked up once: before Python 3.12 a member of an enumeration costs as much as a call.
+_CLAIM_CHANGED, _TARGET_POD_UPDATED = EventKind.CLAIM_CHANGED, EventKind.TARGET_POD_UPDATED
 
 
 class Scheduler:
@@ -66,8 +69,6 @@ class Scheduler:
         """Told of every pod that has got a node and its devices, before anything is written."""
         self.on_preempting: Callable[[Pod, str, tuple[Pod, ...]], None] | None = None
         """Told of every preemption that was chosen, before anything is done: preemptor, node, victims."""
-        self.on_asked: Listener = lambda attempt, node, outcome: None
-        """Told of every question to the allocator, with its answer."""
         self.on_gated: Callable[[str], None] | None = None
         """Called with the reason when a pod may not be tried yet, of which nothing is recorded."""
         self._reset()
@@ -95,7 +96,6 @@ class Scheduler:
             recomputes_names=features.version not in ("1.34", "1.35", "1.36", "1.37"),
             changed=self._claim_changed,
             touched=self._nodes_touched,
-            asked=lambda *asked: self.on_asked(*asked),
             forgets=settings.memory == "none",
         )
         self.dynamic_resources: DynamicResources = kind_of(self._inventories.profile, features)(
@@ -220,10 +220,11 @@ class Scheduler:
     def restart(self) -> None:
         """Lose everything that is only in memory and start again."""
         self.events.drop(self.name)
-        shares = self.manager.shares
+        before = self.manager
         self._reset()
         # The IDs of shares stand for random ones, which never come again.
-        self.manager.shares = shares
+        self.manager.shares = before.shares
+        self.manager.on_asked = before.on_asked
         self.start()
 
     # Informers.
@@ -266,7 +267,7 @@ class Scheduler:
             self.binder.watch(event.old, event.new)
 
     def _claim_changed(self, old: ResourceClaim | None, new: ResourceClaim | None) -> None:
-        self.queue.move(ClusterEvent(EventKind.CLAIM_CHANGED, old, new))
+        self.queue.move(ClusterEvent(_CLAIM_CHANGED, old, new))
 
     def _on_pod(self, event: WatchEvent) -> None:
         old, new = event.old, event.new
@@ -334,7 +335,7 @@ class Scheduler:
             queued.info = info
             self.groups.update(info, key)
         else:
-            self.queue.update(info, ClusterEvent(EventKind.TARGET_POD_UPDATED, old, new))
+            self.queue.update(info, ClusterEvent(_TARGET_POD_UPDATED, old, new))
         if old is not None and old.status.nominated_node_name != new.status.nominated_node_name:
             if uid not in self.binder.waiting:
                 self._nominate_from_status(new)
@@ -425,7 +426,7 @@ class Scheduler:
         if isinstance(queued, QueuedGroup):
             return any(found.helps(event, member.info) for member in queued.ordered())
         assert isinstance(queued, QueuedPod)
-        if event.kind is EventKind.TARGET_POD_UPDATED and event.new.metadata.uid != queued.uid:
+        if event.kind is _TARGET_POD_UPDATED and event.new.metadata.uid != queued.uid:
             return False
         return found.helps(event, queued.info)
 

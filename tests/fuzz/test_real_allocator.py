@@ -145,7 +145,7 @@ def test_a_program_that_ends_is_told(tmp_path):
 def heard(text):
     story = scenario_of(text).template.draw(SmallestChooser()).scenario
     hearing = Hearing(Encoder())
-    play(story, Workshop(), lambda simulation: setattr(simulation.scheduler, "on_asked", hearing.hear))
+    play(story, Workshop(), lambda simulation: setattr(simulation.scheduler.manager, "on_asked", hearing.hear))
     return hearing
 
 

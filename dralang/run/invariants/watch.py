@@ -326,6 +326,8 @@ class Watch:
         if self.world.may_be_overlooked():
             return  # a fault by which somebody is missed
         self.judging = False
+        # Properties are about the story, which is over.
+        simulation.events.on_event = None
         # Who is tried again by itself, groups above all, is tried before the restart.
         simulation.advance_to(simulation.now + A_WHILE)
         if not simulation.settle():

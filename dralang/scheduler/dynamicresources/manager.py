@@ -38,7 +38,6 @@ class DRAManager:
         recomputes_names: see `ClassNames`.
         changed: told of every change of a claim as the scheduler sees it, its own assumptions included.
         touched: told which nodes can use something else than before; None for all.
-        asked: told of every question to the allocator, with its answer.
         forgets: everything is computed anew whenever it is asked for.
     """
 
@@ -50,10 +49,8 @@ class DRAManager:
         recomputes_names: bool,
         changed: ClaimWatcher,
         touched: NodesWatcher,
-        asked: Listener = lambda attempt, node, outcome: None,
         forgets: bool = False,
     ) -> None:
-        self._asked = asked
         self._forgets = forgets
         self._changed = changed
         self._touched = touched
@@ -80,11 +77,14 @@ class DRAManager:
         """What preemption has promised (KEP-5690)."""
         self.shares = 0
         """How many shares were numbered so far."""
+        self.on_asked: Listener | None = None
+        """Told of every question to the allocator, with its answer."""
 
     def ask(self, attempt: Attempt, node: Node) -> Outcome:
         """Ask the allocator for a node; shares go on to be numbered where they are."""
         outcome = attempt.on(node, self.shares + 1)
-        self._asked(attempt, node, outcome)
+        if self.on_asked is not None:
+            self.on_asked(attempt, node, outcome)
         return outcome
 
     # Claims.
