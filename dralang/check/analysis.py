@@ -240,7 +240,8 @@ class _FileAnalysis:
         self.known.update(elaborator.scope.objects)
         self.used.update(elaborator.scope.used)
         own = [item for key, item in elaborator.own.objects.items() if key not in self.environment.objects]
-        check_references(own, elaborator.scope.objects, self.used, self.log, self.environment.broken)
+        broken = self.environment.broken | elaborator.converter.stand_ins
+        check_references(own, elaborator.scope.objects, self.used, self.log, broken)
         if not node.fuzz:
             return self.assemble(node, title, settings, elaborator)
         template = _Template(node, title, settings, self)
@@ -262,6 +263,7 @@ class _FileAnalysis:
         if _contains(node.body, (n.FailNext,)):
             elaborator.described_later = created_pods(node.body)
         elaborator.run(node.body, bindings)
+        elaborator.scope.fuzz = False  # a property of the file has no holes: nothing fills them
         for prop in self.environment.properties:
             proposition = elaborator.propositions.build(prop.proposition, {})
             if proposition is not None:
@@ -269,7 +271,7 @@ class _FileAnalysis:
         return elaborator
 
     def _elaborator(self, node: n.Scenario, log: DiagnosticLog) -> Elaborator:
-        scope = Scope(self.objects.values(), self.environment.aliases, log, self.environment.broken)
+        scope = Scope(self.objects.values(), self.environment.aliases, log, self.environment.broken, fuzz=node.fuzz)
         for key in self.foreseen:
             scope.add(key, None)
         return Elaborator(self.environment, scope, log, fuzz=node.fuzz)

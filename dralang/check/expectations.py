@@ -144,7 +144,7 @@ class PropositionBuilder:
                 states = [state for state, of in STATE_KINDS.items() if "device" in of]
                 self.log.add(problems.bad_state(self._state_word(kinds), "device", ref.span, states))
                 return []
-            return list(self.devices((ref.name,) if isinstance(ref.name, n.Word) else (), bindings))
+            return list(self.devices_of(ref, bindings))
         return [p.ObjectTerm(ref.span, key) for key in self.scope.resolve(ref, bindings, objects)]
 
     def _state_word(self, kinds: tuple[str, ...]) -> str:
@@ -176,6 +176,16 @@ class PropositionBuilder:
                 if known is not None:
                     result.append(p.DeviceTerm(name.span, known))
         return tuple(result)
+
+    def devices_of(self, ref: n.Ref, bindings: Bindings) -> tuple[p.DeviceTerm, ...]:
+        """The devices that a reference means; of a hole the first choice, and every choice must exist."""
+        groups = []
+        for each in self.scope.chosen(ref):
+            if each.kind not in ("", "device"):
+                self.log.add(problems.wrong_value(f"this needs a device, not a {each.kind}", each.span))
+            elif isinstance(each.name, n.Word):
+                groups.append(self.devices((each.name,), bindings))
+        return groups[0] if groups else ()
 
     def _counted(self, node: n.Quantified, kinds: tuple[str, ...], bindings: Bindings) -> p.Counted | None:
         objects = tuple([kind for kind in kinds if kind not in ("device", "counters", "condition")])

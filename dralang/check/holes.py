@@ -255,7 +255,8 @@ class _Story:
             return node
         if isinstance(node, n.Ref) and isinstance(node.name, n.AnyOf):
             chosen = self.filled(node.name, numbers)
-            return n.Ref(node.span, "", chosen) if isinstance(chosen, n.Word) else node
+            kind = chosen.kind if isinstance(chosen, n.AnyKind) else node.kind
+            return n.Ref(node.span, kind, chosen) if isinstance(chosen, n.Word | n.AnyKind) else node
         inner = _without_own(node, numbers)
         return _rebuilt(node, lambda child: self.filled(child, inner))
 

@@ -8,6 +8,7 @@ from typing import Final
 from dralang.api.kinds import KIND_OF_KEYWORD, KINDS
 from dralang.api.resourceslice import ResourceSlice
 from dralang.check import problems
+from dralang.check.choices import choices
 from dralang.check.expand import Bindings, names
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import Span
@@ -53,8 +54,12 @@ class Scope:
         aliases: Mapping[str, str],
         log: DiagnosticLog,
         broken: Set[str] = frozenset(),
+        *,
+        fuzz: bool = False,
     ) -> None:
         self.log = log
+        # Whether holes may stand for names.
+        self.fuzz = fuzz
         # Declared, but with an error of their own: what speaks of them is no second error.
         self.broken = broken
         self.aliases = aliases
@@ -96,20 +101,35 @@ class Scope:
     def resolve(self, ref: n.Ref, bindings: Bindings, kinds: tuple[str, ...], *, globs: bool = True) -> list[ObjectKey]:
         """The objects that a reference means: one for each name of its range; a glob stays one key.
 
-        ``kinds`` are those that make sense in the sentence, the likeliest first; a kind word narrows them.
+        ``kinds`` are those that make sense in the sentence, the likeliest first; a kind word narrows them. A hole
+        means its first choice, and every choice must exist.
         """
-        if not isinstance(ref.name, n.Word):
-            return []
         if ref.kind:
             info = KIND_OF_KEYWORD.get(ref.kind)
-            wanted = () if info is None else (info.name,)
-            if info is not None and info.name not in kinds:
+            if info is None or info.name not in kinds:
                 spoken = " or ".join(f"a {spoken_kind(kind)}" for kind in kinds[:4])
                 self.log.add(problems.wrong_value(f"this needs {spoken}, not a {ref.kind}", ref.span))
                 return []
-            kinds = wanted
+            kinds = (info.name,)
+        if not isinstance(ref.name, n.Word):
+            chosen = [
+                self.resolve(each, bindings, kinds, globs=globs) if isinstance(each.name, n.Word) else []
+                for each in self.chosen(ref)
+            ]
+            return chosen[0] if chosen else []
         found = (self._one(name.text, name.span, kinds, globs=globs) for name in names(ref.name, bindings, self.log))
         return [key for key in found if key is not None]
+
+    def chosen(self, ref: n.Ref) -> list[n.Ref]:
+        """What a reference may become: itself, or one for each choice of its hole; none after a diagnostic."""
+        found = []
+        for choice in choices(ref.name, self.log, fuzz=self.fuzz):
+            if isinstance(choice, n.Word | n.AnyKind):
+                kind = choice.kind if isinstance(choice, n.AnyKind) else ref.kind
+                found.append(n.Ref(choice.span, kind, choice))
+            else:
+                self.log.add(problems.wrong_value("a name is needed here", choice.span, "write `any of [a, b]`"))
+        return found
 
     def _one(self, text: str, span: Span, kinds: tuple[str, ...], *, globs: bool) -> ObjectKey | None:
         namespace, name = self._split(text)

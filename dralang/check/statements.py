@@ -1,8 +1,8 @@
 """A scenario's body to steps: names resolved, repetitions written out, times in milliseconds."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
@@ -13,9 +13,11 @@ from dralang.api.located import Located
 from dralang.api.resourceslice import ResourceSlice
 from dralang.check import problems
 from dralang.check.changes import apply_change, read_change
+from dralang.check.choices import first_choice
 from dralang.check.environment import Declarer, Environment
-from dralang.check.expand import Bindings, Name, names, one_name, scalar, substitute
+from dralang.check.expand import Bindings, Name, names, one_name, substitute
 from dralang.check.expectations import PropositionBuilder
+from dralang.check.faults import component_name, failures, number_of
 from dralang.check.scope import KIND_ORDER, Scope
 from dralang.check.sugar import taint_spec
 from dralang.check.support import UNSUPPORTED_STATEMENTS
@@ -29,21 +31,10 @@ from dralang.syntax import nodes as n
 from dralang.syntax.tokens import MAX_NESTING
 from dralang.values.duration import format_duration, parse_duration
 
+_T = TypeVar("_T")
 MAX_STEPS: Final = 50_000
 MAX_ROUNDS: Final = 2 * MAX_STEPS
 MAX_TIME: Final = 87_600 * 3_600_000
-COMPONENTS: Final = (
-    "scheduler",
-    "resourceclaim-controller",
-    "device-taint-eviction-controller",
-    "kubelet",
-    "garbage-collector",
-    "pod-garbage-collector",
-    "taint-eviction-controller",
-    "pool-status-controller",
-)
-SEARCH: Final = "allocation"
-"""No component: the scheduler's search for devices, which can only be slow."""
 _ACTION_KINDS: Final = {
     "delete": KIND_ORDER,
     "finish": ("Pod",),
@@ -231,7 +222,7 @@ class Elaborator:
             self._create_new(node, bindings)
             return
         for ref in node.objects:
-            for key in self.scope.resolve(self._filled(ref, bindings), bindings, KIND_ORDER):
+            for key in self.scope.resolve(ref, bindings, KIND_ORDER):
                 for one in self._matching(key):
                     self._create_declared(one, ref.span)
 
@@ -252,7 +243,7 @@ class Elaborator:
     def _create_new(self, node: n.Create, bindings: Bindings) -> None:
         base: Declared | None = None
         if node.like is not None:
-            found = self.scope.resolve(self._filled(node.like, bindings), bindings, KIND_ORDER, globs=False)
+            found = self.scope.resolve(node.like, bindings, KIND_ORDER, globs=False)
             if not found:
                 return
             base = self.scope.objects.get(found[0])
@@ -290,25 +281,10 @@ class Elaborator:
         self.created.add(declared.key)
         self.steps.append(s.Create(span, declared.key, declared.object))
 
-    def _filled(self, ref: n.Ref, bindings: Bindings) -> n.Ref:
-        """A reference whose hole is filled, while a fuzz is checked."""
-        if isinstance(ref.name, n.Word):
-            return ref
-        if isinstance(ref.name, n.AnyKind):
-            # Which one is known when the fuzz is drawn; outside of one this reports the hole.
-            self.converter.fill(ref.name, bindings)
-            return ref
-        # Every choice must exist, and counts as used.
-        for choice in ref.name.items.items:
-            if isinstance(choice, n.Word):
-                self.scope.resolve(n.Ref(choice.span, "", choice), bindings, KIND_ORDER)
-        value = self.converter.fill(ref.name, bindings)
-        return n.Ref(ref.span, "", value) if isinstance(value, n.Word) else ref
-
     def _act(self, node: n.ObjectsAction, bindings: Bindings) -> None:
         kinds = _ACTION_KINDS[node.keyword]
         for ref in node.objects:
-            for key in self.scope.resolve(self._filled(ref, bindings), bindings, kinds):
+            for key in self.scope.resolve(ref, bindings, kinds):
                 self.steps.append(s.Act(ref.span, node.keyword, key))  # type: ignore[arg-type]  # the grammar's five words
 
     # ---- changes ----------------------------------------------------------------------------------------------------
@@ -376,9 +352,9 @@ class Elaborator:
         if node.target.kind == "device":
             taint = decode(DeviceTaint, located, self.log)
             self.device_taints.append(node.span)
-            for device in self._devices(node.target, bindings):
+            for device in self.propositions.devices_of(node.target, bindings):
                 if taint is not None:
-                    self.steps.append(s.TaintDevice(node.span, device, taint))
+                    self.steps.append(s.TaintDevice(node.span, device.name, taint))
             return
         plain = located.plain()
         assert isinstance(plain, dict)
@@ -392,15 +368,11 @@ class Elaborator:
             return
         wanted = None if effect is None else str(effect.value)
         if node.target.kind == "device":
-            for device in self._devices(node.target, bindings):
-                self.steps.append(s.UntaintDevice(node.span, device, str(taint_key.value), wanted))
+            for device in self.propositions.devices_of(node.target, bindings):
+                self.steps.append(s.UntaintDevice(node.span, device.name, str(taint_key.value), wanted))
             return
         for key in self.scope.resolve(node.target, bindings, ("Node",)):
             self.steps.append(s.TaintNode(node.span, key, str(taint_key.value), None, wanted))
-
-    def _devices(self, ref: n.Ref, bindings: Bindings) -> list[str]:
-        words = (ref.name,) if isinstance(ref.name, n.Word) else ()
-        return [term.name for term in self.propositions.devices(words, bindings)]
 
     def _label(self, node: n.Label, bindings: Bindings) -> None:
         labels: list[tuple[str, str | None]] = []
@@ -413,25 +385,20 @@ class Elaborator:
             self.steps.append(s.SetLabels(node.span, key, tuple(labels)))
 
     def _component(self, node: n.ComponentAction | n.Delay, bindings: Bindings) -> None:
-        component = one_name(node.component, bindings, self.log)
-        milliseconds = self.duration(node.duration, bindings) if isinstance(node, n.Delay) else 0
-        if component is None or milliseconds is None:
-            return
-        if component == SEARCH and not isinstance(node, n.Delay):
-            way_out = "write `delay allocation by 15s`"
-            self.log.add(
-                problems.wrong_value("the search for devices can only be delayed", node.component.span, way_out)
-            )
-            return
-        if component not in COMPONENTS and component != SEARCH:
-            way_out = f"there are {', '.join(f'`{name}`' for name in COMPONENTS)}"
-            self.log.add(problems.undefined("component", component, node.component.span, COMPONENTS, way_out=way_out))
-            return
         action = "delay" if isinstance(node, n.Delay) else node.keyword
-        self.steps.append(s.Component(node.span, action, component, milliseconds))  # type: ignore[arg-type]  # the grammar's words
+        component = self._first(
+            node.component, lambda value: component_name(value, bindings, self.log, is_delay=action == "delay")
+        )
+        milliseconds = self.duration(node.duration, bindings) if isinstance(node, n.Delay) else 0
+        if component is not None and milliseconds is not None:
+            self.steps.append(s.Component(node.span, action, component, milliseconds))  # type: ignore[arg-type]  # the grammar's words
+
+    def _first(self, value: n.Value, read: Callable[[n.Value], _T | None]) -> _T | None:
+        """What a value is read as; of a hole the first choice, and every choice must do."""
+        return first_choice(value, read, self.log, fuzz=self.fuzz)
 
     def _fail_next(self, node: n.FailNext, bindings: Bindings) -> None:
-        count = 1 if node.count is None else self.propositions.count(node.count, bindings)
+        count = 1 if node.count is None else self._first(node.count, lambda value: failures(value, bindings, self.log))
         # What is to fail may be the creation itself: a pod that a later statement describes is known here.
         with self.scope.knowing(self.described_later):
             keys = self.scope.resolve(node.object, bindings, KIND_ORDER, globs=False)
@@ -484,11 +451,11 @@ class Elaborator:
             self.steps.append(s.Publish(node.span, key, declared.object))
 
     def _repeat(self, node: n.Repeat, bindings: Bindings) -> None:
-        value = self.converter.resolve(node.count, bindings)
-        count = scalar(value) if isinstance(value, n.Word) else None
-        if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MAX_STEPS:
-            if value is not None:
-                self.log.add(problems.bad_number(f"`{node.count.span.text}` is no number of times", node.count.span))
+        count = self._first(node.count, lambda value: number_of("times", value, bindings, self.log))
+        if count is None:
+            return
+        if count > MAX_STEPS:
+            self.log.add(problems.bad_number(f"`{node.count.span.text}` is no number of times", node.count.span))
             return
         for index in range(1, count + 1):
             bound = bindings if node.name is None else {**bindings, node.name.text: index}
@@ -503,12 +470,15 @@ class Elaborator:
     # ---- time -------------------------------------------------------------------------------------------------------
 
     def duration(self, value: n.Word | n.Hole, bindings: Bindings) -> int | None:
-        """A time in milliseconds, or None after a diagnostic."""
+        """A time in milliseconds, or None after a diagnostic; of a hole the first, and every choice must be one."""
+        return self._first(value, lambda choice: self._milliseconds(choice, bindings))
+
+    def _milliseconds(self, value: n.Value, bindings: Bindings) -> int | None:
         resolved = self.converter.resolve(value, bindings)
-        if not isinstance(resolved, n.Word):
+        if resolved is None:
             return None
         try:
-            milliseconds = parse_duration(resolved.text)
+            milliseconds = parse_duration(resolved.text if isinstance(resolved, n.Word) else value.span.text)
         except ValueError as error:
             self.log.add(problems.bad_duration(str(error), value.span))
             return None

@@ -38,6 +38,8 @@ class Converter:
         self.fuzz = fuzz
         # The names under which the file at hand uses modules: `a100.gpu` means `gpu` of that module.
         self.aliases: Collection[str] = ()
+        # What stands for `any KIND` while a fuzz is checked: names that need not exist.
+        self.stand_ins: set[str] = set()
 
     def reference(self, word: n.Word, bindings: Bindings) -> Located | None:
         """The name of another object, a module's alias before it taken away."""
@@ -69,6 +71,7 @@ class Converter:
                 self.log.add(problems.bad_table("`any of []` leaves nothing to choose", hole.span))
                 return None
             return n.ListValue(hole.span, ()) if hole.subset else self.resolve(hole.items.items[0], bindings)
+        self.stand_ins.add(hole.kind)
         return n.Word(hole.span, hole.kind)
 
     # ---- structs ----------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from dralang.api.device import DeviceTaint
 from dralang.api.kinds import KIND_OF_TYPE, KINDS
 from dralang.api.nodes import Node
 from dralang.api.pods import TERMINAL
-from dralang.check import statements
+from dralang.check import faults
 from dralang.diagnostics.source import SourceFile, Span
 from dralang.run import view
 from dralang.run.actions import ChangeStep
@@ -27,7 +27,7 @@ from dralang.values.duration import format_duration
 T = TypeVar("T")
 NOWHERE: Final = Span(SourceFile("drawn", ""), 0, 0)
 TAINT: Final = "broken"
-COMPONENTS: Final = tuple(name for name in statements.COMPONENTS if name != "pool-status-controller")
+COMPONENTS: Final = tuple(name for name in faults.COMPONENTS if name != "pool-status-controller")
 """Components that may fail, stop and be slow."""
 _EFFECTS: Final = ("NoSchedule", "NoExecute", "None")
 _LONGEST_DELAY: Final = 3
