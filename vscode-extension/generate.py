@@ -263,18 +263,26 @@ def actions() -> list[Rule]:
     taint_with = joined(SPACE, keyword("with"), SPACE, taint_spec())
     untaint_key = joined(SPACE, name("key"), maybe(GAP, COLON, GAP, name("effect")))
     tail = region(COLON, until=END_OF_STATEMENT, inside=[*use("because", "value")])
+    call = joined(keyword(*CALLS), SPACE, keyword("of"), SPACE, ref)
+    # Of a hole, the list follows by itself, and then the rest of the statement.
+    list_follows, after_list = look(r"(?=[ \t]*\[)"), look(r"(?<=\])[ \t]*")
     return [
         match(keyword("settle")),
         match(keyword("maybe"), FOLLOWS),
         *timed(keyword("at", "after")),
-        match(keyword("within"), SPACE, duration()),
+        *timed(keyword("within")),
         *timed(keyword("repeat")),
         match(keyword("as"), SPACE, name("parameter")),
         match(keyword("any"), SPACE, keyword("order"), SPACE, keyword("of")),
+        match(keyword("fail"), SPACE, keyword("next"), SPACE, keyword("any"), SPACE, keyword("of"), list_follows),
         match(
-            keyword("fail"), SPACE, keyword("next"), SPACE, maybe(look(f"(?!{words(*CALLS)})"), scalar(), SPACE),
-            keyword(*CALLS), SPACE, keyword("of"), SPACE, ref,
+            keyword("fail"), SPACE, keyword("next"), SPACE, keyword("any"), SPACE, scalar(), GAP, RANGE, GAP, scalar(),
+            SPACE, call,
         ),
+        match(
+            keyword("fail"), SPACE, keyword("next"), SPACE, maybe(look(f"(?!{words(*CALLS)})"), scalar(), SPACE), call,
+        ),
+        match(after_list, call),
         region(
             keyword("create", "delete", "finish", "fail", "cordon", "uncordon"), FOLLOWS, until=END_OF_STATEMENT,
             inside=[
@@ -307,7 +315,11 @@ def actions() -> list[Rule]:
             keyword("label"), SPACE, ref, until=END_OF_STATEMENT,
             inside=[*use("comment", "list"), more(labelled), match(labelled)],
         ),
+        match(
+            keyword("pause", "resume", "restart", "delay"), SPACE, keyword("any"), SPACE, keyword("of"), list_follows,
+        ),
         match(keyword("pause", "resume", "restart"), SPACE, name("component")),
+        *timed(after_list, keyword("by")),
         *timed(keyword("delay"), SPACE, name("component"), SPACE, keyword("by")),
         region(keyword("compare"), SPACE, keyword("with"), until=END_OF_STATEMENT, inside=use("comment", "block")),
     ]  # fmt: skip

@@ -174,13 +174,13 @@ def _put_repeat(stream: Stream, statement: n.Repeat) -> None:
 
 def _put_component_action(stream: Stream, statement: n.ComponentAction) -> None:
     stream.first(statement.keyword, statement)
-    stream.word(statement.component)
+    put_when(stream, statement.component)
 
 
 def _put_fail_next(stream: Stream, statement: n.FailNext) -> None:
     stream.first("fail next", statement)
     if statement.count is not None:
-        stream.word(statement.count)
+        put_when(stream, statement.count)
         stream.text(" ")
     stream.text(f"{statement.operation} of ")
     put_ref(stream, statement.object)
@@ -188,7 +188,7 @@ def _put_fail_next(stream: Stream, statement: n.FailNext) -> None:
 
 def _put_delay(stream: Stream, statement: n.Delay) -> None:
     stream.first("delay", statement)
-    stream.word(statement.component)
+    put_when(stream, statement.component)
     stream.text(" by ")
     put_when(stream, statement.duration)
 
@@ -220,7 +220,7 @@ def _put_expect(stream: Stream, statement: n.Expect) -> None:
         stream.first("expect", statement)
     else:
         stream.first("within", statement)
-        stream.word(statement.within)
+        put_when(stream, statement.within)
         stream.text(" expect ")
     put_proposition(stream, statement.proposition)
     stream.end()

@@ -288,7 +288,7 @@ class ScenarioBuilder(DeclarationBuilder):
         return n.After(_span(c), c[1], c[2] if len(c) > 2 else None)
 
     def within(self, c: Children) -> n.Expect:
-        return n.Expect(_span(c), _word(c[1]), c[2].proposition)
+        return n.Expect(_span(c), c[1], c[2].proposition)
 
     def settle(self, c: Children) -> n.Settle:
         return n.Settle(_span(c))
@@ -341,16 +341,16 @@ class ScenarioBuilder(DeclarationBuilder):
         return n.Repeat(_span(c), c[1], _name_after(c, "AS"), c[-1])
 
     def _component_action(self, c: Children) -> n.ComponentAction:
-        return n.ComponentAction(_span(c), c[0].text, _word(c[1]))
+        return n.ComponentAction(_span(c), c[0].text, c[1])
 
     pause = resume = restart = _component_action
 
     def fail_next(self, c: Children) -> n.FailNext:
-        count = _word(c[2]) if c[2].type == "NAME" else None
+        count = None if type(c[2]) is Token else c[2]
         return n.FailNext(_span(c), count, c[-3].text, c[-1])
 
     def delay(self, c: Children) -> n.Delay:
-        return n.Delay(_span(c), _word(c[1]), c[3])
+        return n.Delay(_span(c), c[1], c[3])
 
     def maybe(self, c: Children) -> n.Maybe:
         return n.Maybe(_span(c), c[1])

@@ -404,13 +404,13 @@ class ComponentAction(Node, frozen=True):
     """``pause C``, ``resume C``, ``restart scheduler``."""
 
     keyword: str
-    component: Word
+    component: Word | AnyOf
 
 
 class FailNext(Node, frozen=True):
     """``fail next 2 bind of serve``."""
 
-    count: Word | None
+    count: Word | Hole | None
     operation: str
     object: Ref
 
@@ -418,7 +418,7 @@ class FailNext(Node, frozen=True):
 class Delay(Node, frozen=True):
     """``delay resourceclaim-controller by 5s``."""
 
-    component: Word
+    component: Word | AnyOf
     duration: Word | Hole
 
 
@@ -461,7 +461,7 @@ class Settle(Node, frozen=True):
 class Expect(Node, frozen=True):
     """``[within 30s] expect P``."""
 
-    within: Word | None
+    within: Word | Hole | None
     proposition: Proposition
 
 

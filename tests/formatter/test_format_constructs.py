@@ -325,6 +325,10 @@ SCENARIOS = {
             create a;create any of [b , c]
           }
           taint any   device with k=v:E
+          pause any of  [scheduler ,kubelet];resume any  of [scheduler]
+          delay any of [scheduler,kubelet]  by any 0s .. 5s
+          fail next any 1 .. 3 bind of any pod; fail next   any of [1,3] create of a
+          within any 5s ..30s   expect a run
           delete any pod
           compare
             with{gates{DRAPreemption:false}}
@@ -339,6 +343,10 @@ SCENARIOS = {
             create a; create any of [b, c]
           }
           taint any device with k=v:E
+          pause any of [scheduler, kubelet]; resume any of [scheduler]
+          delay any of [scheduler, kubelet] by any 0s..5s
+          fail next any 1..3 bind of any pod; fail next any of [1, 3] create of a
+          within any 5s..30s expect a runs
           delete any pod
           compare with { gates { DRAPreemption: false } }
           node n { labels { a: any subset of [x, y] } }

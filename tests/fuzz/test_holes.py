@@ -1,11 +1,13 @@
 """Holes filled, statements put in the order of time."""
 
 import random
+import re
 from pathlib import Path
 
 import pytest
 
 from dralang.check.analysis import Analyzer
+from dralang.check.faults import COMPONENTS
 from dralang.fuzz.example import play_example
 from dralang.fuzz.tested import story_of
 from dralang.run.workshop import Workshop
@@ -102,6 +104,52 @@ STORIES = {
         [5, 8, 6],
         ["at 5s create a", "at 6s delete pod a", "at 8s create b"],
     ),
+    "the time of within": ("create a\nwithin any 5s..30s expect a runs", [4], ["create a", "within 9s expect a runs"]),
+    "within any of several times": (
+        "create a\nwithin any of [5s, any 7s..9s] expect a runs",
+        [1, 0],
+        ["create a", "within 7s expect a runs"],
+    ),
+    "within waits for what is scheduled": (
+        "at any 0s..9s create a\nwithin any 5s..30s expect a runs",
+        [3, 1],
+        ["at 3s create a", "within 6s expect a runs"],
+    ),
+    "a component": (
+        "pause any of [scheduler, kubelet]\nresume any of [scheduler, kubelet]\nrestart any of [scheduler, kubelet]",
+        [1, 1],
+        ["pause kubelet", "resume kubelet", "restart scheduler"],
+    ),
+    "a component and how slow it is": (
+        "delay any of [scheduler, allocation] by any 1s..5s",
+        [1, 2],
+        ["delay allocation by 3s"],
+    ),
+    "a component at any time": (
+        "create a; at any 1s..9s restart any of [scheduler, kubelet]",
+        [3, 1],
+        ["create a", "at 4s restart kubelet"],
+    ),
+    "a number of failures": (
+        "create a\nfail next any 1..3 bind of a\nfail next any of [4, 6] update of any pod",
+        [2, 1],
+        ["create a", "fail next 2 bind of a", "fail next 6 update of pod a"],
+    ),
+    "a number of failures that is computed": (
+        "repeat 2 as i { fail next any ${i}..${i + 2} bind of a }\ncreate a",
+        [2, 4],
+        ["fail next 2 bind of a", "fail next 4 bind of a", "create a"],
+    ),
+    "what is going on already goes on, what stands still stands still": (
+        "resume any of [scheduler, kubelet]; pause any of [kubelet]; pause any of [kubelet]; resume kubelet; create a",
+        [],
+        ["resume scheduler", "pause kubelet", "pause kubelet", "resume kubelet", "create a"],
+    ),
+    "the first of everything is the simplest": (
+        "delay any of [scheduler, kubelet] by any 0s..9s; create a; fail next any 1..3 bind of a",
+        [],
+        ["delay scheduler by 0s", "create a", "fail next 1 bind of a"],
+    ),
     "any node": ("cordon any node", [1], ["cordon node w-2"]),
     "any device": (
         "taint any device with k=v:NoSchedule",
@@ -127,10 +175,51 @@ def test_a_story_is_what_its_choices_say(name):
     assert example.failure is None
 
 
+# The statement with a hole, and every statement that it may become; `a` has been created.
+ALL = {
+    "within any 5s..8s expect a runs": [f"within {n}s expect a runs" for n in (5, 6, 7, 8)],
+    "fail next any 1..4 bind of a": [f"fail next {n} bind of a" for n in (1, 2, 3, 4)],
+    "fail next any of [2, 9] create of any claim": [f"fail next {n} create of claim shared" for n in (2, 9)],
+    "delay allocation by any of [1s, 20s]": ["delay allocation by 1s", "delay allocation by 20s"],
+    **{
+        f"{action} any of [{', '.join(COMPONENTS)}]": [f"{action} {name}" for name in COMPONENTS]
+        for action in ("pause", "resume", "restart")
+    },
+    f"delay any of [{', '.join(COMPONENTS)}, allocation] by 1s": [
+        f"delay {n} by 1s" for n in (*COMPONENTS, "allocation")
+    ],
+}
+
+
+@pytest.mark.parametrize("statement", ALL)
+def test_every_choice_is_drawn_and_goes_as_without_a_hole(statement):
+    after = "resume scheduler\nresume kubelet"
+    scenario = fuzz(f"create a\n{statement}\n{after}")
+    # A number is drawn as it is; a time, or one of a list, by how far it is from the first.
+    number = re.search(r"next any (\d+)", statement)
+    low = 0 if number is None else int(number[1])
+    told = []
+    for choice in range(low, low + len(ALL[statement])):
+        example = play_example(scenario, RecordedChooser([choice]), Workshop())
+        [line] = story_of(example)[1:-2]
+        told.append(line)
+        plain = play_example(fuzz(f"create a\n{line}\n{after}"), RecordedChooser([]), Workshop())
+        assert story_of(plain) == story_of(example)
+        for each in (example, plain):
+            assert each.diagnostics == ()
+            assert each.failure is None
+        assert (plain.played.final, plain.played.end) == (example.played.final, example.played.end)
+    assert told == ALL[statement]
+
+
 MISTAKES = {
     "an empty range": ("at any 9s..0s create a", "is empty"),
     "units that differ": ("create pod p like a { requests { memory: any 1Gi..8Mi } }", "is no range"),
     "nothing to choose": ("create pod p like any of [] {}", "leaves nothing to choose"),
+    "an empty range of failures": ("create a\nfail next any 3..1 bind of a", "is empty"),
+    "an empty range of times to wait": ("create a\nwithin any 30s..5s expect a runs", "is empty"),
+    "failures of two units": ("create a\nfail next any 1..3s bind of a", "no number of failures"),
+    "a component that does not exist": ("pause any of [scheduler, nobody]", "there is no component `nobody`"),
     "no number of times": ("repeat any 1s..2s { create a }", "is no number of times"),
     "an unknown gate": ("create a\ncompare with { gates { Nope: true } }", "Nope"),
     "no settings": ("create a\ncompare with {}", "names no settings"),

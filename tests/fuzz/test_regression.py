@@ -98,6 +98,36 @@ def test_expectations_that_the_formatter_words_otherwise(project, story, lines):
     assert project.run("test", "specs").code == 1
 
 
+@pytest.mark.parametrize(
+    ("story", "lines"),
+    [
+        # The least that fails: one failure more than the time allows, and the shortest time.
+        (
+            "fail next any 1..9 bind of small; create small; within any 2s..20s expect small runs",
+            ["fail next 2 bind of small", "create small", "within 2s expect small runs"],
+        ),
+        (
+            "pause any of [garbage-collector, kubelet]; create small; within any of [5s, 9s] expect small runs",
+            ["pause kubelet", "create small", "within 5s expect small runs"],
+        ),
+        (
+            "delay any of [garbage-collector, scheduler] by any 0s..60s; create small; within 5s expect small runs",
+            ["delay scheduler by 6s", "create small", "within 5s expect small runs"],
+        ),
+    ],
+)
+def test_faults_that_were_drawn_are_shrunk_and_written(project, story, lines):
+    ran, [text] = written(project, CLUSTER % "1.37" + f'fuzz "x" {{ {story} }}\n')
+    assert "cannot show" not in ran.out
+    found = text[text.index("scenario ") :].splitlines()
+    assert [line.strip() for line in found[1:-1]] == lines
+    assert project.run("fmt", "--check", "specs").code == 0
+    replayed = project.run("test", "specs")
+    assert replayed.code == 1
+    assert "small runs" in replayed.out
+    assert "fails as in an earlier run" in project.run("fuzz", "a.dra").out
+
+
 def test_a_story_that_cannot_be_stored_can_be_shown(project):
     project.write("specs/regressions", "a file where the folder is to be")
     project.write("a.dra", 'node w\npod a\nfuzz "x" { create a; expect a is gone }\n')
