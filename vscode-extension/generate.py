@@ -16,6 +16,7 @@ from typing import Final
 
 from grammar_parts import (
     AFTER,
+    AFTER_LIST,
     BEFORE,
     COLON,
     COMMA,
@@ -29,14 +30,17 @@ from grammar_parts import (
     MISSING,
     MISSING_IN_LIST,
     NAME,
+    NO_HOLE,
     PREDICATES,
     RANGE,
     SPACE,
     UNWIND,
     WORD_START,
     Rule,
+    any_kind,
+    any_of,
     bracketed,
-    duration,
+    either,
     joined,
     keyword,
     listed,
@@ -47,11 +51,12 @@ from grammar_parts import (
     more,
     name,
     of_kind,
+    pick,
     reference,
     region,
     scalar,
     state,
-    taint_spec,
+    taint_parts,
     timed,
     use,
     words,
@@ -149,11 +154,14 @@ def values() -> dict[str, Rule]:
     holes = [
         match(keyword("any"), SPACE, maybe(keyword("subset"), SPACE), keyword("of"), look(r"(?=[ \t]*\[)")),
         match(keyword("any"), SPACE, scalar(), GAP, RANGE, GAP, scalar()),
-        match(keyword("any"), SPACE, keyword(*KINDS, "device")),
+        match(any_kind()),
     ]
+    of_class = joined(keyword("of"), SPACE, either(any_of(), name("reference")))
     requests = [
-        match(keyword("all"), SPACE, keyword("of"), SPACE, name("reference")),
-        match(scalar(), SPACE, keyword("of"), SPACE, name("reference")),
+        match(keyword("all"), SPACE, of_class),
+        match(keyword("any"), SPACE, scalar(), GAP, RANGE, GAP, scalar(), SPACE, of_class),
+        match(AFTER_LIST, of_class),
+        match(NO_HOLE, scalar(), SPACE, of_class),
         match(keyword("first"), SPACE, keyword("available")),
         match(keyword("where"), look(r"(?=[ \t]*`)")),
     ]
@@ -176,25 +184,27 @@ def values() -> dict[str, Rule]:
 
 def entries() -> dict[str, Rule]:
     """What a block of fields holds: fields, and sugar."""
-    closing = use("comment", "block", "cel")
+    closing = use("comment", "block", "cel", "list")
     sugar = [
         # A field that is called like a keyword is a field.
         match(name("field"), look(r"(?=[ \t]*\{)")),
         region(keyword("request"), SPACE, name("declared"), GAP, COLON, until=END_OF_ENTRY, inside=use("value")),
         match(keyword("device", "counters", "consumes"), SPACE, name("declared")),
         match(maybe(keyword("init"), SPACE), keyword("container"), SPACE, name("declared")),
-        match(keyword("taint"), SPACE, taint_spec()),
         match(keyword("where"), look(r"(?=[ \t]*`)")),
         match(keyword("match", "distinct"), SPACE, name("key")),
         listed(keyword("across"), SPACE, item=name("reference")),
-        match(keyword("tolerate"), SPACE, taint_spec(effect_optional=True)),
-        match(keyword("for"), SPACE, duration()),
+        region(
+            keyword("taint", "tolerate"), FOLLOWS, until=END_OF_ENTRY,
+            inside=[*timed(keyword("for")), match(look(r"\G[ \t]+"), NO_HOLE, name("key")), *taint_parts()],
+        ),
+        *timed(keyword("for")),
         match(keyword("derive"), SPACE, name("key"), GAP, EQUAL),
-        match(keyword("claim"), SPACE, name("declared"), SPACE, keyword("from", "is"), SPACE, name("reference")),
+        match(keyword("claim"), SPACE, name("declared"), SPACE, keyword("from", "is"), SPACE, pick()),
         match(keyword("claim"), SPACE, name("declared"), SPACE, keyword("request"), SPACE, name("reference")),
         match(keyword("claim"), SPACE, name("declared")),
-        match(keyword("on"), SPACE, keyword("node"), SPACE, name("reference")),
-    ]
+        match(keyword("on"), SPACE, keyword("node"), SPACE, pick()),
+    ]  # fmt: skip
     field = region(name("field"), GAP, COLON, until=END_OF_ENTRY, inside=use("value"))
     return {"entry": {"patterns": [*closing, field, *sugar, match(mark("[,;]", "punctuation.separator.entry"))]}}
 
@@ -254,18 +264,15 @@ def actions() -> list[Rule]:
     """What happens in a scenario."""
     start = look(r"\G[ \t]+")
     ref = reference()
-    labelled = joined(name("key"), GAP, EQUAL, maybe(GAP, name("value")))
-    on_device = joined(keyword("device"), SPACE, name("reference"))
-    condition = joined(
-        keyword("set"), SPACE, keyword("condition"), SPACE, name("field"), SPACE, keyword("of"), SPACE, ref
+    labelled = joined(name("key"), GAP, EQUAL, maybe(GAP, NO_HOLE, name("value")))
+    on_device = joined(keyword("device"), SPACE, pick())
+    condition = joined(keyword("set"), SPACE, keyword("condition"), SPACE)
+    of_claim = joined(keyword("of"), SPACE, ref)
+    target = joined(
+        SPACE, either(any_kind(), joined(keyword("device", "node"), SPACE, either(any_of(), name("reference"))))
     )
-    target = joined(keyword("taint", "untaint"), SPACE)
-    taint_with = joined(SPACE, keyword("with"), SPACE, taint_spec())
-    untaint_key = joined(SPACE, name("key"), maybe(GAP, COLON, GAP, name("effect")))
     tail = region(COLON, until=END_OF_STATEMENT, inside=[*use("because", "value")])
     call = joined(keyword(*CALLS), SPACE, keyword("of"), SPACE, ref)
-    # Of a hole, the list follows by itself, and then the rest of the statement.
-    list_follows, after_list = look(r"(?=[ \t]*\[)"), look(r"(?<=\])[ \t]*")
     return [
         match(keyword("settle")),
         match(keyword("maybe"), FOLLOWS),
@@ -274,7 +281,7 @@ def actions() -> list[Rule]:
         *timed(keyword("repeat")),
         match(keyword("as"), SPACE, name("parameter")),
         match(keyword("any"), SPACE, keyword("order"), SPACE, keyword("of")),
-        match(keyword("fail"), SPACE, keyword("next"), SPACE, keyword("any"), SPACE, keyword("of"), list_follows),
+        match(keyword("fail"), SPACE, keyword("next"), SPACE, any_of()),
         match(
             keyword("fail"), SPACE, keyword("next"), SPACE, keyword("any"), SPACE, scalar(), GAP, RANGE, GAP, scalar(),
             SPACE, call,
@@ -282,7 +289,7 @@ def actions() -> list[Rule]:
         match(
             keyword("fail"), SPACE, keyword("next"), SPACE, maybe(look(f"(?!{words(*CALLS)})"), scalar(), SPACE), call,
         ),
-        match(after_list, call),
+        match(AFTER_LIST, call),
         region(
             keyword("create", "delete", "finish", "fail", "cordon", "uncordon"), FOLLOWS, until=END_OF_STATEMENT,
             inside=[
@@ -293,7 +300,10 @@ def actions() -> list[Rule]:
                 *use("block", "list"),
             ],
         ),
-        region(condition, until=END_OF_STATEMENT, inside=[*use("comment", "list"), match(on_device), tail]),
+        region(
+            condition, either(any_of(), joined(name("field"), SPACE, of_claim)), until=END_OF_STATEMENT,
+            inside=[*use("comment", "list"), match(AFTER_LIST, of_claim), match(on_device), tail],
+        ),
         region(
             keyword("set"), SPACE, ref, SPACE, name("field"), GAP, look("(?=:)"), until=END_OF_STATEMENT,
             inside=[tail],
@@ -303,23 +313,28 @@ def actions() -> list[Rule]:
             inside=[*use("comment", "list", "block"), match(name("field"), GAP, look("(?=:)")), tail],
         ),
         match(keyword("publish"), FOLLOWS),
-        match(target, keyword("any"), SPACE, keyword(*KINDS, "device"), taint_with),
-        match(target, keyword("device", "node"), SPACE, name("reference"), taint_with),
-        match(target, keyword("any"), SPACE, keyword(*KINDS, "device"), untaint_key),
-        match(target, keyword("device", "node"), SPACE, name("reference"), untaint_key),
+        region(
+            keyword("taint"), target, until=END_OF_STATEMENT,
+            inside=[match(keyword("with"), SPACE, either(any_of(), name("key"))), *taint_parts()],
+        ),
+        region(
+            keyword("untaint"), target, until=END_OF_STATEMENT,
+            inside=[
+                match(either(start, AFTER_LIST), NO_HOLE, name("key")),
+                *taint_parts(),
+            ],
+        ),
         region(
             keyword("label"), SPACE, ref, SPACE, labelled, until=END_OF_STATEMENT,
-            inside=[*use("comment"), more(labelled)],
+            inside=[*use("comment", "hole", "list"), more(labelled)],
         ),
         region(
             keyword("label"), SPACE, ref, until=END_OF_STATEMENT,
-            inside=[*use("comment", "list"), more(labelled), match(labelled)],
+            inside=[*use("comment", "hole", "list"), more(labelled), match(labelled)],
         ),
-        match(
-            keyword("pause", "resume", "restart", "delay"), SPACE, keyword("any"), SPACE, keyword("of"), list_follows,
-        ),
+        match(keyword("pause", "resume", "restart", "delay"), SPACE, any_of()),
         match(keyword("pause", "resume", "restart"), SPACE, name("component")),
-        *timed(after_list, keyword("by")),
+        *timed(AFTER_LIST, keyword("by")),
         *timed(keyword("delay"), SPACE, name("component"), SPACE, keyword("by")),
         region(keyword("compare"), SPACE, keyword("with"), until=END_OF_STATEMENT, inside=use("comment", "block")),
     ]  # fmt: skip
@@ -365,6 +380,11 @@ def expectations() -> dict[str, Rule]:
         match(keyword("consuming"), look(r"(?=[ \t]*\{)")),
         match(keyword("because"), look(r'(?=[ \t]*")')),
     ]  # fmt: skip
+    # What a device or node is tainted with, on a line of its own.
+    taint = region(
+        keyword("with"), SPACE, either(any_of(), joined(name("key"), GAP, look("(?=[=:])"))), until=END_OF_STATEMENT,
+        inside=taint_parts(),
+    )  # fmt: skip
     inside = [
         *use("comment"),
         *quantified[:5],
@@ -384,7 +404,7 @@ def expectations() -> dict[str, Rule]:
             look(r"^[ \t]*(?=(?:because|consuming|with|for)[ \t])(?![a-z]+[ \t]*:)"),
             look(rf"(?!for[ \t]+(?:\(|{NAME}[ \t]+in[ \t]))"),
             until=END_OF_STATEMENT,
-            inside=[*use("comment"), *predicates, more(subject), *use(*INNER)],
+            inside=[*use("comment"), taint, *predicates, more(subject), *use(*INNER)],
         ),
     }  # fmt: skip
 

@@ -165,10 +165,25 @@ def reference(*, subject: bool = False) -> Part:
     kinds = keyword(*KINDS, "device", "counters") if subject else keyword(*KINDS)
     unless = look(rf"(?!{PREDICATES})(?={WORD_START})" if subject else f"(?={WORD_START})")
     return either(
-        joined(keyword("any"), SPACE, keyword("of"), look(r"(?=[ \t]*\[)")),
-        joined(keyword("any"), SPACE, keyword(*KINDS, "device")),
+        joined(maybe(kinds, SPACE), any_of()),
+        any_kind(),
         joined(maybe(kinds, SPACE, unless), name("reference")),
     )
+
+
+def any_of() -> Part:
+    """``any of``, before its list, which follows by itself."""
+    return joined(keyword("any"), SPACE, keyword("of"), look(r"(?=[ \t]*\[)"))
+
+
+def any_kind() -> Part:
+    """``any KIND``."""
+    return joined(keyword("any"), SPACE, keyword(*KINDS, "device"))
+
+
+def pick() -> Part:
+    """``NAME``, ``any KIND`` or ``any of`` (its list follows)."""
+    return either(any_of(), any_kind(), name("reference"))
 
 
 # ---- rules ----------------------------------------------------------------------------------------------------------
@@ -239,8 +254,14 @@ def timed(*heads: Part) -> list[Rule]:
     ]
 
 
-def taint_spec(*, effect_optional: bool = False) -> Part:
-    """``KEY[=VALUE]:EFFECT``."""
-    effect = joined(GAP, COLON, GAP, name("effect"))
-    value = joined(GAP, EQUAL, maybe(GAP, name("value")))
-    return joined(name("key"), maybe(value), maybe(effect) if effect_optional else effect)
+AFTER_LIST: Final = look(r"(?<=\])[ \t]*")
+NO_HOLE: Final = look(r"(?!any[ \t]+of[ \t]*\[)")
+
+
+def taint_parts() -> list[Rule]:
+    """What may follow the key of ``KEY[=VALUE]:EFFECT``, and holes in its place and theirs."""
+    return [
+        *use("comment", "hole", "list"),
+        match(EQUAL, maybe(GAP, NO_HOLE, name("value"))),
+        match(COLON, maybe(GAP, NO_HOLE, name("effect"))),
+    ]

@@ -31,7 +31,7 @@ from dralang.check.holes import (
 from dralang.check.lint import Linters
 from dralang.check.pools import with_slice_counts
 from dralang.check.random_story import may_have_groups, random_story
-from dralang.check.references import check_references, report_unused
+from dralang.check.references import check_choices, check_references, report_unused
 from dralang.check.scope import Scope
 from dralang.check.settings import settings_of
 from dralang.check.statements import Elaborator
@@ -242,6 +242,7 @@ class _FileAnalysis:
         own = [item for key, item in elaborator.own.objects.items() if key not in self.environment.objects]
         broken = self.environment.broken | elaborator.converter.stand_ins
         check_references(own, elaborator.scope.objects, self.used, self.log, broken)
+        check_choices(elaborator.converter.choices, elaborator.scope.objects, self.used, self.log, broken)
         if not node.fuzz:
             return self.assemble(node, title, settings, elaborator)
         template = _Template(node, title, settings, self)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Set
 from typing import Final
 
 from dralang.api.deviceclass import DeviceClass
+from dralang.api.kinds import KIND_OF_KEYWORD
 from dralang.api.located import Located
 from dralang.check import problems
 from dralang.check.parts import HOSTNAME
@@ -43,6 +44,24 @@ def check_references(
             elif reference.key.name not in SYSTEM_PRIORITIES and reference.key.name not in broken:
                 _report(reference, declared, by_key, log)
         _check_claim_names(declared, log)
+
+
+def check_choices(
+    chosen: Iterable[tuple[str, Located]],
+    known: Iterable[ObjectKey],
+    used: set[ObjectKey],
+    log: DiagnosticLog,
+    broken: Set[str] = frozenset(),
+) -> None:
+    """Report what a hole may become, by keyword and name, and does not exist in any namespace; note what is used."""
+    everything = tuple(known)
+    for keyword, name in chosen:
+        kind = KIND_OF_KEYWORD[keyword].name
+        found = [key for key in everything if key.kind == kind and key.name == name.value]
+        used.update(found)
+        if not found and name.value not in broken:
+            names = [key.spoken for key in everything if key.kind == kind]
+            log.add(problems.undefined(keyword, str(name.value), name.span, names))
 
 
 def _report(reference: Reference, declared: Declared, known: set[ObjectKey], log: DiagnosticLog) -> None:

@@ -1,6 +1,6 @@
 """A scenario's body to steps: names resolved, repetitions written out, times in milliseconds."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Final, TypeVar
 
@@ -13,7 +13,6 @@ from dralang.api.located import Located
 from dralang.api.resourceslice import ResourceSlice
 from dralang.check import problems
 from dralang.check.changes import apply_change, read_change
-from dralang.check.choices import first_choice
 from dralang.check.environment import Declarer, Environment
 from dralang.check.expand import Bindings, Name, names, one_name, substitute
 from dralang.check.expectations import PropositionBuilder
@@ -21,7 +20,6 @@ from dralang.check.faults import component_name, failures, number_of
 from dralang.check.scope import KIND_ORDER, Scope
 from dralang.check.sugar import taint_spec
 from dralang.check.support import UNSUPPORTED_STATEMENTS
-from dralang.check.values import text_of
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import Span
 from dralang.scenario import steps as s
@@ -362,8 +360,8 @@ class Elaborator:
             self.steps.append(s.TaintNode(node.span, key, plain["key"], plain.get("value", ""), plain["effect"]))
 
     def _untaint(self, node: n.UntaintObject, bindings: Bindings) -> None:
-        taint_key = text_of(node.key, bindings, self.log)
-        effect = None if node.effect is None else text_of(node.effect, bindings, self.log)
+        taint_key = self.converter.text(node.key, bindings)
+        effect = None if node.effect is None else self.converter.text(node.effect, bindings)
         if taint_key is None:
             return
         wanted = None if effect is None else str(effect.value)
@@ -378,7 +376,7 @@ class Elaborator:
         labels: list[tuple[str, str | None]] = []
         for entry in node.entries:
             label = one_name(entry.key, bindings, self.log)
-            value = None if entry.value is None else text_of(entry.value, bindings, self.log)
+            value = None if entry.value is None else self.converter.text(entry.value, bindings)
             if label is not None:
                 labels.append((label, None if value is None else str(value.value)))
         for key in self.scope.resolve(node.object, bindings, KIND_ORDER, globs=False):
@@ -386,19 +384,19 @@ class Elaborator:
 
     def _component(self, node: n.ComponentAction | n.Delay, bindings: Bindings) -> None:
         action = "delay" if isinstance(node, n.Delay) else node.keyword
-        component = self._first(
+        component = self.converter.first(
             node.component, lambda value: component_name(value, bindings, self.log, is_delay=action == "delay")
         )
         milliseconds = self.duration(node.duration, bindings) if isinstance(node, n.Delay) else 0
         if component is not None and milliseconds is not None:
             self.steps.append(s.Component(node.span, action, component, milliseconds))  # type: ignore[arg-type]  # the grammar's words
 
-    def _first(self, value: n.Value, read: Callable[[n.Value], _T | None]) -> _T | None:
-        """What a value is read as; of a hole the first choice, and every choice must do."""
-        return first_choice(value, read, self.log, fuzz=self.fuzz)
-
     def _fail_next(self, node: n.FailNext, bindings: Bindings) -> None:
-        count = 1 if node.count is None else self._first(node.count, lambda value: failures(value, bindings, self.log))
+        count = (
+            1
+            if node.count is None
+            else self.converter.first(node.count, lambda value: failures(value, bindings, self.log))
+        )
         # What is to fail may be the creation itself: a pod that a later statement describes is known here.
         with self.scope.knowing(self.described_later):
             keys = self.scope.resolve(node.object, bindings, KIND_ORDER, globs=False)
@@ -406,24 +404,29 @@ class Elaborator:
             self.steps.append(s.FailNext(node.span, node.operation, key, count))  # type: ignore[arg-type]
 
     def _set_condition(self, node: n.SetCondition, bindings: Bindings) -> None:
-        condition = text_of(node.condition, bindings, self.log)
-        value = self.converter.resolve(node.value, bindings)
-        status = value.text.lower() if isinstance(value, n.Word) else ""
-        if status not in ("true", "false", "unknown"):
-            self.log.add(
-                problems.bad_state(node.value.span.text, "condition", node.value.span, ("true", "false", "unknown"))
-            )
+        condition = self.converter.text(node.condition, bindings)
+        status = self.converter.first(node.value, lambda value: self._status(value, bindings))
+        if status is None:
             return
         message = ""
         if node.because is not None:
             message = substitute(node.because.text, node.because.span, bindings, self.log) or ""
+        devices = self.propositions.devices_of(n.Ref(node.device.span, "device", node.device), bindings)
         for key in self.scope.resolve(node.claim, bindings, ("ResourceClaim",), globs=False):
-            for device in self.propositions.devices((node.device,), bindings):
+            for device in devices:
                 if condition is not None:
                     step = s.SetCondition(
                         node.span, key, device.name, str(condition.value), status.capitalize(), message
                     )
                     self.steps.append(step)
+
+    def _status(self, value: n.Value, bindings: Bindings) -> str | None:
+        resolved = self.converter.resolve(value, bindings)
+        status = resolved.text.lower() if isinstance(resolved, n.Word) else ""
+        if status in ("true", "false", "unknown"):
+            return status
+        self.log.add(problems.bad_state(value.span.text, "condition", value.span, ("true", "false", "unknown")))
+        return None
 
     def _publish(self, node: n.Publish, bindings: Bindings) -> None:
         """The body replaces what an earlier declaration of the slice said, field by field."""
@@ -451,7 +454,7 @@ class Elaborator:
             self.steps.append(s.Publish(node.span, key, declared.object))
 
     def _repeat(self, node: n.Repeat, bindings: Bindings) -> None:
-        count = self._first(node.count, lambda value: number_of("times", value, bindings, self.log))
+        count = self.converter.first(node.count, lambda value: number_of("times", value, bindings, self.log))
         if count is None:
             return
         if count > MAX_STEPS:
@@ -471,7 +474,7 @@ class Elaborator:
 
     def duration(self, value: n.Word | n.Hole, bindings: Bindings) -> int | None:
         """A time in milliseconds, or None after a diagnostic; of a hole the first, and every choice must be one."""
-        return self._first(value, lambda choice: self._milliseconds(choice, bindings))
+        return self.converter.first(value, lambda choice: self._milliseconds(choice, bindings))
 
     def _milliseconds(self, value: n.Value, bindings: Bindings) -> int | None:
         resolved = self.converter.resolve(value, bindings)

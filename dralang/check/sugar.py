@@ -68,9 +68,9 @@ def _taint_of(parts: ObjectParts, taint: n.TaintSpec, bindings: Bindings) -> lis
 
 def taint_spec(builder: Converter, taint: n.TaintSpec, bindings: Bindings) -> Located | None:
     """``KEY[=VALUE]:EFFECT`` as the API writes it; effects are checked against those that exist."""
-    key = text_of(taint.key, bindings, builder.log)
-    effect = text_of(taint.effect, bindings, builder.log)
-    value = None if taint.value is None else text_of(taint.value, bindings, builder.log)
+    key = builder.text(taint.key, bindings)
+    effect = builder.text(taint.effect, bindings)
+    value = None if taint.value is None else builder.text(taint.value, bindings)
     if key is None or effect is None or (taint.value is not None and value is None):
         return None
     members: Members = {"key": key}
@@ -131,22 +131,15 @@ def _alternatives(parts: ObjectParts, spec: n.FirstAvailable, bindings: Bindings
 
 
 def _exact(parts: ObjectParts, spec: n.ExactSpec, bindings: Bindings, struct: type[ApiType]) -> Members | None:
-    class_name = parts.builder.reference(spec.class_name, bindings)
+    class_name = parts.builder.reference(spec.class_name, "class", bindings)
     members: Members = {}
     if class_name is not None:
         members["deviceClassName"] = class_name
     if spec.count is None:
         members["allocationMode"] = Located("All", spec.span)
     else:
-        resolved = parts.builder.resolve(spec.count, bindings)
-        count = scalar(resolved) if isinstance(resolved, n.Word) else None
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            shown = resolved.text if isinstance(resolved, n.Word) else spec.count.text
-            parts.log.add(
-                problems.bad_number(
-                    f"`{shown}` devices cannot be requested", spec.count.span, "write a number from 1, or `all of`"
-                )
-            )
+        count = parts.builder.first(spec.count, lambda value: _count(parts, value, bindings))
+        if count is None:
             return None
         members["allocationMode"] = Located("ExactCount", spec.count.span)
         members["count"] = Located(count, spec.count.span)
@@ -159,6 +152,17 @@ def _exact(parts: ObjectParts, spec: n.ExactSpec, bindings: Bindings, struct: ty
         before = given.value if given is not None and isinstance(given.value, tuple) else ()
         members["selectors"] = Located((*before, *found), found[0].span.to(found[-1].span))
     return members
+
+
+def _count(parts: ObjectParts, value: n.Value, bindings: Bindings) -> int | None:
+    resolved = parts.builder.resolve(value, bindings)
+    count = scalar(resolved) if isinstance(resolved, n.Word) else None
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        shown = resolved.text if isinstance(resolved, n.Word) else value.span.text
+        way_out = "write a number from 1, or `all of`"
+        parts.log.add(problems.bad_number(f"`{shown}` devices cannot be requested", value.span, way_out))
+        return None
+    return count
 
 
 def _request_body(
@@ -191,7 +195,7 @@ def _request_body(
 
 
 def _toleration(parts: ObjectParts, entry: n.Tolerate, bindings: Bindings) -> Located | None:
-    key = text_of(entry.key, bindings, parts.log)
+    key = parts.builder.text(entry.key, bindings)
     if key is None:
         return None
     members: Members = {"key": key}
@@ -199,33 +203,33 @@ def _toleration(parts: ObjectParts, entry: n.Tolerate, bindings: Bindings) -> Lo
         members["operator"] = Located("Exists", entry.span)
     else:
         members["operator"] = Located("Equal", entry.span)
-        value = text_of(entry.value, bindings, parts.log)
+        value = parts.builder.text(entry.value, bindings)
         if value is not None:
             members["value"] = value
     if entry.effect is not None:
-        effect = text_of(entry.effect, bindings, parts.log)
+        effect = parts.builder.text(entry.effect, bindings)
         if effect is not None:
             members["effect"] = effect
     if entry.duration is not None:
-        seconds = _whole_seconds(parts, entry.duration, bindings)
+        seconds = parts.builder.first(entry.duration, lambda value: _whole_seconds(parts, value, bindings))
         if seconds is not None:
             members["tolerationSeconds"] = seconds
     return Located(members, entry.span)
 
 
-def _whole_seconds(parts: ObjectParts, word: n.Word, bindings: Bindings) -> Located | None:
-    text = text_of(word, bindings, parts.log)
+def _whole_seconds(parts: ObjectParts, value: n.Value, bindings: Bindings) -> Located | None:
+    text = text_of(value, bindings, parts.log) if isinstance(value, n.Word) else Located(value.span.text, value.span)
     if text is None or not isinstance(text.value, str):
         return None
     try:
         milliseconds = parse_duration(text.value)
     except ValueError as error:
-        parts.log.add(problems.bad_duration(str(error), word.span))
+        parts.log.add(problems.bad_duration(str(error), value.span))
         return None
     if milliseconds % 1000:
-        parts.log.add(problems.bad_duration("a toleration lasts whole seconds", word.span))
+        parts.log.add(problems.bad_duration("a toleration lasts whole seconds", value.span))
         return None
-    return Located(milliseconds // 1000, word.span)
+    return Located(milliseconds // 1000, value.span)
 
 
 def _constraint(parts: ObjectParts, entry: n.Constraint) -> None:
@@ -241,8 +245,9 @@ def _constraint(parts: ObjectParts, entry: n.Constraint) -> None:
 
 
 def _pod_claim(parts: ObjectParts, entry: n.ClaimEntry) -> None:
-    target = parts.builder.reference(entry.target, parts.bindings)
-    field = "resourceClaimTemplateName" if entry.relation == "from" else "resourceClaimName"
+    is_template = entry.relation == "from"
+    target = parts.builder.reference(entry.target, "template" if is_template else "claim", parts.bindings)
+    field = "resourceClaimTemplateName" if is_template else "resourceClaimName"
     for name in names(entry.name, parts.bindings, parts.log):
         if target is not None:
             members = {"name": Located(name.text, name.span), field: target}
@@ -293,7 +298,7 @@ def _claim_use(parts: ObjectParts, entry: n.ClaimUse, bindings: Bindings) -> lis
 
 
 def _on_node(parts: ObjectParts, entry: n.OnNode) -> None:
-    node = parts.builder.reference(entry.node, parts.bindings)
+    node = parts.builder.reference(entry.node, "node", parts.bindings)
     if node is not None:
         selector = dict(entries_of(parts.spec["nodeSelector"])) if "nodeSelector" in parts.spec else {}
         selector[HOSTNAME] = node

@@ -6,14 +6,15 @@ wrapped.
 """
 
 import re
-from collections.abc import Collection, Mapping
-from typing import Final
+from collections.abc import Callable, Collection, Mapping
+from typing import Final, TypeVar
 
 from dralang.api.base import ApiType
 from dralang.api.located import Located
 from dralang.api.resourceslice import Counter, DeviceAttribute, DeviceCapacity
 from dralang.api.schema import FieldSchema, fields_of
 from dralang.check import problems
+from dralang.check.choices import first_choice
 from dralang.check.expand import Bindings, json_scalar, one_name, scalar, substitute, whole_value
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import Span
@@ -21,6 +22,7 @@ from dralang.spelling import nearest
 from dralang.syntax import nodes as n
 from dralang.values.duration import parse_duration
 
+_T = TypeVar("_T")
 VERSION: Final = re.compile(r"v\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?\Z")
 _LOOKS_LIKE_VERSION = re.compile(r"v?\d+(?:\.\d+)+\S*\Z")
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:h|m|s|ms))+\Z")
@@ -40,10 +42,49 @@ class Converter:
         self.aliases: Collection[str] = ()
         # What stands for `any KIND` while a fuzz is checked: names that need not exist.
         self.stand_ins: set[str] = set()
+        # What holes in the place of another object's name may become, with the keywords of their kinds.
+        self.choices: list[tuple[str, Located]] = []
 
-    def reference(self, word: n.Word, bindings: Bindings) -> Located | None:
-        """The name of another object, a module's alias before it taken away."""
-        located = text_of(word, bindings, self.log)
+    def reference(self, value: n.Pick, kind: str, bindings: Bindings) -> Located | None:
+        """The name of another object, a module's alias before it taken away; of a hole the first choice.
+
+        Args:
+            value: the name.
+            kind: what it is the name of, by its keyword.
+            bindings: what ``${...}`` may mean.
+        """
+
+        def read(choice: n.Value) -> Located | None:
+            found = self._own_name(self._text(choice, bindings, kind))
+            if found is not None and isinstance(choice, n.Word) and choice is not value:
+                self.choices.append((kind, found))
+            return found
+
+        return self.first(value, read)
+
+    def first(self, value: n.Value, read: Callable[[n.Value], _T | None]) -> _T | None:
+        """What a value is read as; of a hole the first choice, and every choice must do."""
+        return first_choice(value, read, self.log, fuzz=self.fuzz)
+
+    def text(self, value: n.Choice, bindings: Bindings) -> Located | None:
+        """A name or text, as a located string; of a hole the first choice, and every choice must be one."""
+        return self.first(value, lambda choice: self._text(choice, bindings))
+
+    def _text(self, value: n.Value, bindings: Bindings, kind: str = "") -> Located | None:
+        if isinstance(value, n.Word):
+            return text_of(value, bindings, self.log)
+        if isinstance(value, n.AnyKind) and value.kind == kind:
+            self.stand_ins.add(kind)
+            return Located(kind, value.span)
+        message = (
+            f"this needs a {kind}, not a {value.kind}"
+            if isinstance(value, n.AnyKind) and kind
+            else "a name is needed here"
+        )
+        self.log.add(problems.wrong_value(message, value.span, "write `any of [a, b]`"))
+        return None
+
+    def _own_name(self, located: Located | None) -> Located | None:
         if located is None or not isinstance(located.value, str):
             return located
         for alias in self.aliases:

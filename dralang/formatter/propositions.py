@@ -10,7 +10,7 @@ from dralang.formatter.stream import Stream
 from dralang.formatter.values import (
     CONTINUATION_INDENT,
     put_cel,
-    put_hole,
+    put_choice,
     put_listed,
     put_map_block,
 )
@@ -43,12 +43,9 @@ def put_because(stream: Stream, because: n.Word | None) -> None:
 
 def put_ref(stream: Stream, ref: n.Ref) -> None:
     """Write the name of an object, with its kind if the author gave it."""
-    if isinstance(ref.name, n.Word):
-        if ref.kind:
-            stream.first(ref.kind, ref)
-        stream.word(ref.name)
-    else:
-        put_hole(stream, ref.name)
+    if ref.kind and not isinstance(ref.name, n.AnyKind):
+        stream.first(ref.kind, ref)
+    put_choice(stream, ref.name)
 
 
 def put_refs(stream: Stream, refs: tuple[n.Ref, ...]) -> None:

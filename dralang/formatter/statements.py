@@ -10,10 +10,10 @@ from dralang.formatter.values import (
     CONTINUATION_INDENT,
     INDENT,
     put_body_block,
+    put_choice,
     put_listed,
     put_taint_spec,
     put_value,
-    put_when,
 )
 from dralang.syntax import nodes as n
 
@@ -58,10 +58,10 @@ def put_statement(stream: Stream, statement: n.Statement) -> None:
             continue
         if isinstance(inner, n.At):
             stream.first("at", inner)
-            put_when(stream, inner.time)
+            put_choice(stream, inner.time)
         else:
             stream.first("after", inner)
-            put_when(stream, inner.duration)
+            put_choice(stream, inner.duration)
         inner = inner.body
         if inner is not None and not isinstance(inner, n.Body):
             stream.text(" ")
@@ -113,11 +113,11 @@ def _put_set_block(stream: Stream, statement: n.SetBlock) -> None:
 def _put_set_condition(stream: Stream, statement: n.SetCondition) -> None:
     stream.begin(CONTINUATION_INDENT)
     stream.first("set condition", statement)
-    stream.word(statement.condition)
+    put_choice(stream, statement.condition)
     stream.text(" of ")
     put_ref(stream, statement.claim)
     stream.text(" device ")
-    stream.word(statement.device)
+    put_choice(stream, statement.device)
     stream.text(": ")
     put_value(stream, statement.value)
     put_because(stream, statement.because)
@@ -143,10 +143,10 @@ def _put_untaint_object(stream: Stream, statement: n.UntaintObject) -> None:
     stream.first("untaint", statement)
     put_ref(stream, statement.target)
     stream.text(" ")
-    stream.word(statement.key)
+    put_choice(stream, statement.key)
     if statement.effect is not None:
         stream.text(":")
-        stream.word(statement.effect)
+        put_choice(stream, statement.effect)
 
 
 def _put_label(stream: Stream, statement: n.Label) -> None:
@@ -160,12 +160,12 @@ def _put_label_entry(stream: Stream, entry: n.LabelEntry) -> None:
     stream.word(entry.key)
     stream.text("=")
     if entry.value is not None:
-        stream.word(entry.value)
+        put_choice(stream, entry.value)
 
 
 def _put_repeat(stream: Stream, statement: n.Repeat) -> None:
     stream.first("repeat", statement)
-    put_when(stream, statement.count)
+    put_choice(stream, statement.count)
     if statement.name is not None:
         stream.text(" as ")
         stream.word(statement.name)
@@ -174,13 +174,13 @@ def _put_repeat(stream: Stream, statement: n.Repeat) -> None:
 
 def _put_component_action(stream: Stream, statement: n.ComponentAction) -> None:
     stream.first(statement.keyword, statement)
-    put_when(stream, statement.component)
+    put_choice(stream, statement.component)
 
 
 def _put_fail_next(stream: Stream, statement: n.FailNext) -> None:
     stream.first("fail next", statement)
     if statement.count is not None:
-        put_when(stream, statement.count)
+        put_choice(stream, statement.count)
         stream.text(" ")
     stream.text(f"{statement.operation} of ")
     put_ref(stream, statement.object)
@@ -188,9 +188,9 @@ def _put_fail_next(stream: Stream, statement: n.FailNext) -> None:
 
 def _put_delay(stream: Stream, statement: n.Delay) -> None:
     stream.first("delay", statement)
-    put_when(stream, statement.component)
+    put_choice(stream, statement.component)
     stream.text(" by ")
-    put_when(stream, statement.duration)
+    put_choice(stream, statement.duration)
 
 
 def _put_any_order(stream: Stream, statement: n.AnyOrder) -> None:
@@ -220,7 +220,7 @@ def _put_expect(stream: Stream, statement: n.Expect) -> None:
         stream.first("expect", statement)
     else:
         stream.first("within", statement)
-        put_when(stream, statement.within)
+        put_choice(stream, statement.within)
         stream.text(" expect ")
     put_proposition(stream, statement.proposition)
     stream.end()

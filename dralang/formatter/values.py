@@ -53,12 +53,12 @@ def put_hole(stream: Stream, hole: n.Hole) -> None:
         stream.text(hole.kind)
 
 
-def put_when(stream: Stream, when: n.Word | n.Hole) -> None:
-    """Write a duration or a number, or a hole in its place."""
-    if isinstance(when, n.Word):
-        stream.word(when)
+def put_choice(stream: Stream, choice: n.Word | n.Hole) -> None:
+    """Write a time, a number or a name, or a hole in its place."""
+    if isinstance(choice, n.Word):
+        stream.word(choice)
     else:
-        put_hole(stream, when)
+        put_hole(stream, choice)
 
 
 def put_cel(stream: Stream, cel: n.CelText) -> None:
@@ -213,15 +213,15 @@ def _put_consumes(stream: Stream, entry: n.Consumes) -> None:
     put_map_block(stream, entry.body)
 
 
-def put_taint_parts(stream: Stream, key: n.Word, value: n.Word | None, effect: n.Word | None) -> None:
+def put_taint_parts(stream: Stream, key: n.Choice, value: n.Choice | None, effect: n.Choice | None) -> None:
     """Write ``KEY[=VALUE][:EFFECT]``."""
-    stream.word(key)
+    put_choice(stream, key)
     if value is not None:
         stream.text("=")
-        stream.word(value)
+        put_choice(stream, value)
     if effect is not None:
         stream.text(":")
-        stream.word(effect)
+        put_choice(stream, effect)
 
 
 def put_taint_spec(stream: Stream, taint: n.TaintSpec) -> None:
@@ -253,9 +253,9 @@ def _put_request(stream: Stream, entry: n.Request) -> None:
     if spec.count is None:
         stream.text("all", stream.position_of(spec))
     else:
-        stream.word(spec.count)
+        put_choice(stream, spec.count)
     stream.text(" of ")
-    stream.word(spec.class_name)
+    put_choice(stream, spec.class_name)
     for where in spec.where:
         stream.text(" ")
         _put_where(stream, where)
@@ -280,7 +280,7 @@ def _put_tolerate(stream: Stream, entry: n.Tolerate) -> None:
     if entry.duration is not None:
         stream.line()
         stream.text("for ")
-        stream.word(entry.duration)
+        put_choice(stream, entry.duration)
     stream.end()
 
 
@@ -295,7 +295,7 @@ def _put_claim_entry(stream: Stream, entry: n.ClaimEntry) -> None:
     stream.first("claim", entry)
     stream.word(entry.name)
     stream.text(f" {entry.relation} ")
-    stream.word(entry.target)
+    put_choice(stream, entry.target)
 
 
 def _put_claim_use(stream: Stream, entry: n.ClaimUse) -> None:
@@ -314,7 +314,7 @@ def _put_container(stream: Stream, entry: n.Container) -> None:
 
 def _put_on_node(stream: Stream, entry: n.OnNode) -> None:
     stream.first("on node", entry)
-    stream.word(entry.node)
+    put_choice(stream, entry.node)
 
 
 _ENTRIES: Final[dict[type, Callable[[Stream, Any], None]]] = {

@@ -123,7 +123,7 @@ def device_claim(claim: DeviceClaim, depth: int) -> list[n.Entry]:
 
 def request(item: DeviceRequest, depth: int) -> n.Entry | None:
     """``request NAME: 2 of CLASS``, ``request NAME: first available { ... }``."""
-    spec: n.RequestSpec | None
+    spec: n.ExactSpec | n.FirstAvailable | None
     if item.exactly is not None:
         spec = None if item.first_available else _exact(item.exactly, depth)
     elif item.first_available:

@@ -53,6 +53,12 @@ def _name_after(children: Children, token_type: str) -> n.Word | None:
     return _word(token) if type(token) is Token and token.type == "NAME" else None
 
 
+def _value_after(children: Children, token_type: str) -> Any:
+    """The word or hole after the token of a type, or None."""
+    found = _after(children, token_type)
+    return None if type(found) is Token else found
+
+
 def _has(children: Children, token_type: str) -> bool:
     return any(type(c) is Token and c.type == token_type for c in children)
 
@@ -169,8 +175,7 @@ class DeclarationBuilder:
         return n.Taint(_span(c), c[1])
 
     def taint_spec(self, c: Children) -> n.TaintSpec:
-        value = _name_after(c, "EQUAL")
-        return n.TaintSpec(_span(c), _word(c[0]), value, _word(c[-1]))
+        return n.TaintSpec(_span(c), c[0], _value_after(c, "EQUAL"), c[-1])
 
     def where(self, c: Children) -> n.Where:
         return n.Where(_span(c), self.cel(c[1:]))
@@ -182,10 +187,10 @@ class DeclarationBuilder:
         return n.Request(_span(c), _word(c[0]), c[2], is_alternative=True)
 
     def exact_spec(self, c: Children) -> n.ExactSpec:
-        return n.ExactSpec(_span(c), _word(c[0]), _word(c[2]), _nodes(c, n.Where), _one(c, n.Block))
+        return n.ExactSpec(_span(c), c[0], c[2], _nodes(c, n.Where), _one(c, n.Block))
 
     def all_spec(self, c: Children) -> n.ExactSpec:
-        return n.ExactSpec(_span(c), None, _word(c[2]), _nodes(c, n.Where), _one(c, n.Block))
+        return n.ExactSpec(_span(c), None, c[2], _nodes(c, n.Where), _one(c, n.Block))
 
     def first_available(self, c: Children) -> n.FirstAvailable:
         return n.FirstAvailable(_span(c), c[2])
@@ -196,15 +201,13 @@ class DeclarationBuilder:
     match = distinct = _constraint
 
     def tolerate(self, c: Children) -> n.Tolerate:
-        return n.Tolerate(
-            _span(c), _word(c[1]), _name_after(c, "EQUAL"), _name_after(c, "COLON"), _name_after(c, "FOR")
-        )
+        return n.Tolerate(_span(c), c[1], _value_after(c, "EQUAL"), _value_after(c, "COLON"), _value_after(c, "FOR"))
 
     def derive(self, c: Children) -> n.Derive:
         return n.Derive(_span(c), _word(c[1]), self.cel(c[3:]))
 
     def _claim_entry(self, c: Children) -> n.ClaimEntry:
-        return n.ClaimEntry(_span(c), _word(c[1]), c[2].text, _word(c[3]))
+        return n.ClaimEntry(_span(c), _word(c[1]), c[2].text, c[3])
 
     claim_from = claim_is = _claim_entry
 
@@ -218,7 +221,7 @@ class DeclarationBuilder:
         return n.Container(_span(c), init=True, name=_word(c[2]), body=_one(c, n.Block))
 
     def on_node(self, c: Children) -> n.OnNode:
-        return n.OnNode(_span(c), _word(c[2]))
+        return n.OnNode(_span(c), c[2])
 
     def word(self, c: Children) -> n.Word:
         return _word(c[0])
@@ -312,7 +315,7 @@ class ScenarioBuilder(DeclarationBuilder):
         return n.SetBlock(_span(c), c[1], c[2])
 
     def set_condition(self, c: Children) -> n.SetCondition:
-        return n.SetCondition(_span(c), _word(c[2]), c[4], _word(c[6]), c[8], _tail_word(c, "because"))
+        return n.SetCondition(_span(c), c[2], c[4], c[6], c[8], _tail_word(c, "because"))
 
     def publish(self, c: Children) -> n.Publish:
         return n.Publish(_span(c), c[1])
@@ -321,21 +324,24 @@ class ScenarioBuilder(DeclarationBuilder):
         return n.TaintObject(_span(c), self._target_ref(c[1]), c[3])
 
     def untaint_object(self, c: Children) -> n.UntaintObject:
-        return n.UntaintObject(_span(c), self._target_ref(c[1]), _word(c[2]), _name_after(c, "COLON"))
+        return n.UntaintObject(_span(c), self._target_ref(c[1]), c[2], _value_after(c, "COLON"))
 
     def _target_ref(self, target: n.Ref | n.AnyKind) -> n.Ref:
         return target if isinstance(target, n.Ref) else n.Ref(target.span, target.kind, target)
 
     def device_ref(self, c: Children) -> n.Ref:
-        return n.Ref(_span(c), c[0].text, _word(c[1]))
+        return n.Ref(_span(c), c[0].text, c[1])
 
-    node_ref = counters_ref = device_ref
+    node_ref = device_ref
+
+    def counters_ref(self, c: Children) -> n.Ref:
+        return n.Ref(_span(c), c[0].text, _word(c[1]))
 
     def label(self, c: Children) -> n.Label:
         return n.Label(_span(c), c[1], _nodes(c, n.LabelEntry))
 
     def label_entry(self, c: Children) -> n.LabelEntry:
-        return n.LabelEntry(_span(c), _word(c[0]), _word(c[2]) if len(c) > 2 else None)
+        return n.LabelEntry(_span(c), _word(c[0]), c[2] if len(c) > 2 else None)
 
     def repeat(self, c: Children) -> n.Repeat:
         return n.Repeat(_span(c), c[1], _name_after(c, "AS"), c[-1])
@@ -365,7 +371,7 @@ class ScenarioBuilder(DeclarationBuilder):
         first = c[0]
         if type(first) is not Token:
             return n.Ref(_span(c), first.kind if isinstance(first, n.AnyKind) else "", first)
-        return n.Ref(_span(c), first.text if len(c) > 1 else "", _word(c[-1]))
+        return n.Ref(_span(c), first.text, c[1]) if len(c) > 1 else n.Ref(_span(c), "", _word(first))
 
     def expect(self, c: Children) -> n.Expect:
         return n.Expect(_span(c), None, c[1])

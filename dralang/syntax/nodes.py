@@ -75,6 +75,9 @@ class AnyKind(Node, frozen=True):
 
 
 Hole: TypeAlias = AnyRange | AnyOf | AnyKind
+When: TypeAlias = Word | AnyRange | AnyOf
+Choice: TypeAlias = Word | AnyOf
+Pick: TypeAlias = Word | AnyOf | AnyKind
 Value: TypeAlias = Word | CelText | ListValue | TupleValue | Block | AnyRange | AnyOf | AnyKind
 
 # ---- entries of blocks ----------------------------------------------------------------------------------------------
@@ -111,9 +114,9 @@ class Consumes(Node, frozen=True):
 class TaintSpec(Node, frozen=True):
     """``KEY[=VALUE]:EFFECT``."""
 
-    key: Word
-    value: Word | None
-    effect: Word
+    key: Choice
+    value: Choice | None
+    effect: Choice
 
 
 class Taint(Node, frozen=True):
@@ -131,8 +134,8 @@ class Where(Node, frozen=True):
 class ExactSpec(Node, frozen=True):
     """``2 of gpu where `...` { ... }``; ``count`` is None for ``all of``."""
 
-    count: Word | None
-    class_name: Word
+    count: When | None
+    class_name: Choice
     where: tuple[Where, ...]
     body: Block | None
 
@@ -143,14 +146,11 @@ class FirstAvailable(Node, frozen=True):
     body: Block
 
 
-RequestSpec: TypeAlias = ExactSpec | FirstAvailable
-
-
 class Request(Node, frozen=True):
     """``request gpu: 1 of gpu``; without the keyword it is an alternative of ``first available``."""
 
     name: Word
-    spec: RequestSpec
+    spec: ExactSpec | FirstAvailable
     is_alternative: bool = False
 
 
@@ -165,10 +165,10 @@ class Constraint(Node, frozen=True):
 class Tolerate(Node, frozen=True):
     """``tolerate KEY[=VALUE][:EFFECT] [for 5m]``."""
 
-    key: Word
-    value: Word | None
-    effect: Word | None
-    duration: Word | None
+    key: Choice
+    value: Choice | None
+    effect: Choice | None
+    duration: When | None
 
 
 class Derive(Node, frozen=True):
@@ -183,7 +183,7 @@ class ClaimEntry(Node, frozen=True):
 
     name: Word
     relation: str
-    target: Word
+    target: Pick
 
 
 class ClaimUse(Node, frozen=True):
@@ -204,7 +204,7 @@ class Container(Node, frozen=True):
 class OnNode(Node, frozen=True):
     """``on node W`` in a pod."""
 
-    node: Word
+    node: Pick
 
 
 Entry: TypeAlias = (
@@ -314,7 +314,7 @@ class Ref(Node, frozen=True):
     """``batch``, ``pod batch``, ``batch-*``, ``device gpu-0``; ``kind`` is the keyword or empty."""
 
     kind: str
-    name: Word | AnyOf | AnyKind
+    name: Pick
 
 
 class ObjectsAction(Node, frozen=True):
@@ -350,9 +350,9 @@ class SetBlock(Node, frozen=True):
 class SetCondition(Node, frozen=True):
     """``set condition is-ready of CLAIM device D: true [because "..."]``."""
 
-    condition: Word
+    condition: Choice
     claim: Ref
-    device: Word
+    device: Pick
     value: Value
     because: Word | None
 
@@ -374,15 +374,15 @@ class UntaintObject(Node, frozen=True):
     """``untaint device D KEY[:EFFECT]``."""
 
     target: Ref
-    key: Word
-    effect: Word | None
+    key: Choice
+    effect: Choice | None
 
 
 class LabelEntry(Node, frozen=True):
     """``k=v``."""
 
     key: Word
-    value: Word | None
+    value: Choice | None
 
 
 class Label(Node, frozen=True):
@@ -395,7 +395,7 @@ class Label(Node, frozen=True):
 class Repeat(Node, frozen=True):
     """``repeat 3 as i { ... }``."""
 
-    count: Word | Hole
+    count: When
     name: Word | None
     body: Body
 
@@ -404,13 +404,13 @@ class ComponentAction(Node, frozen=True):
     """``pause C``, ``resume C``, ``restart scheduler``."""
 
     keyword: str
-    component: Word | AnyOf
+    component: Choice
 
 
 class FailNext(Node, frozen=True):
     """``fail next 2 bind of serve``."""
 
-    count: Word | Hole | None
+    count: When | None
     operation: str
     object: Ref
 
@@ -418,8 +418,8 @@ class FailNext(Node, frozen=True):
 class Delay(Node, frozen=True):
     """``delay resourceclaim-controller by 5s``."""
 
-    component: Word | AnyOf
-    duration: Word | Hole
+    component: Choice
+    duration: When
 
 
 class Maybe(Node, frozen=True):
@@ -443,14 +443,14 @@ class Compare(Node, frozen=True):
 class At(Node, frozen=True):
     """``at 10s STATEMENT``, ``at 10s { ... }``."""
 
-    time: Word | Hole
+    time: When
     body: Statement | Body
 
 
 class After(Node, frozen=True):
     """``after 5s [STATEMENT]``."""
 
-    duration: Word | Hole
+    duration: When
     body: Statement | Body | None
 
 
@@ -461,7 +461,7 @@ class Settle(Node, frozen=True):
 class Expect(Node, frozen=True):
     """``[within 30s] expect P``."""
 
-    within: Word | Hole | None
+    within: When | None
     proposition: Proposition
 
 

@@ -20,7 +20,7 @@ from dralang.resources import grammar_path
 from dralang.syntax.build import ScenarioBuilder
 from dralang.syntax.nodes import Item
 from dralang.syntax.tokens import CONTINUATIONS, Token
-from dralang.syntax.vocabulary import PREDICATE_STARTS
+from dralang.syntax.vocabulary import DECLARATIONS, PREDICATE_STARTS
 
 _ENDS_A_PHRASE: Final = frozenset(
     {"NL", "$END", "RBRACE", "RPAR", "RSQB", "COMMA", "COLON", "EQUAL", "POSSESSIVE", "LPAR", "RANGE"}
@@ -170,7 +170,7 @@ def _classify(tokens: list[Token], index: int, compiled: Grammar, state_stack: l
     taken = compiled.conf.states[state_stack[-1]]
     if "NAME" not in taken or not _takes(compiled.conf, state_stack, "NAME"):
         return keyword
-    if keyword not in taken or _names_a_thing(tokens, index, taken):
+    if keyword not in taken or not _takes(compiled.conf, state_stack, keyword) or _names_a_thing(tokens, index, taken):
         return "NAME"
     return keyword
 
@@ -189,6 +189,8 @@ def _names_a_thing(tokens: list[Token], index: int, taken: dict[str, Any]) -> bo
         return following.type in _ENDS_A_PHRASE or following.type == "LBRACE"
     if following.text in PREDICATE_STARTS and following.type == "WORD" and "EXACTLY" in taken:
         return True
+    if text == "any":
+        return not _opens_a_hole(tokens, index)
     if "SUBSET" in taken:
         # After `any`: a kind, unless a range begins.
         return following.type == "RANGE"
@@ -204,6 +206,14 @@ def _names_a_thing(tokens: list[Token], index: int, taken: dict[str, Any]) -> bo
         # `set pod labels: ...`: the object is called pod.
         return "CONDITION" in taken and "EXACTLY" not in taken
     return following.type in _ENDS_A_PHRASE
+
+
+def _opens_a_hole(tokens: list[Token], index: int) -> bool:
+    """Whether `any` stands before a list, a range or a kind."""
+    following = tokens[index + 1]
+    if following.type != "WORD":
+        return False
+    return following.text in ("of", "subset", "device", *DECLARATIONS) or tokens[index + 2].type == "RANGE"
 
 
 def _takes(conf: ParseConf[Any], state_stack: list[Any], terminal: str) -> bool:

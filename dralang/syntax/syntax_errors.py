@@ -120,6 +120,8 @@ def _in_words(place: Place) -> list[str]:
     spoken = grammar().terminals
     if before is not None and before.type in _NAMED_AFTER:
         spoken = {**spoken, "NAME": _NAMED_AFTER[before.type]}
+        if "NAME" in names:
+            names = [name for name in names if name != "ANY"]  # a hole is seldom what was forgotten
     return list(dict.fromkeys([spoken[name] for name in names if name in spoken]))
 
 

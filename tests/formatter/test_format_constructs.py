@@ -329,6 +329,12 @@ SCENARIOS = {
           delay any of [scheduler,kubelet]  by any 0s .. 5s
           fail next any 1 .. 3 bind of any pod; fail next   any of [1,3] create of a
           within any 5s ..30s   expect a run
+          taint device any of  [x,y]  with any of [k,l] = any of [v]:any of [E,F]
+          untaint node any of [w] k : any of [E,F]
+          set condition any of [r,s] of any claim device any  device : any of [true,false]
+          label any of [a,b] k=any of [v,w]; set any of [a,b] priority:1
+          create pod p like pod any of [a,b] { claim a from any of [t,u]; claim b is any  claim; on node any node }
+          create claim c { request r: any 1 ..2 of any of [c,d] { tolerate k=any of [v]:any of [E] for any 1s.. 5s } }
           delete any pod
           compare
             with{gates{DRAPreemption:false}}
@@ -347,6 +353,12 @@ SCENARIOS = {
           delay any of [scheduler, kubelet] by any 0s..5s
           fail next any 1..3 bind of any pod; fail next any of [1, 3] create of a
           within any 5s..30s expect a runs
+          taint device any of [x, y] with any of [k, l]=any of [v]:any of [E, F]
+          untaint node any of [w] k:any of [E, F]
+          set condition any of [r, s] of any claim device any device: any of [true, false]
+          label any of [a, b] k=any of [v, w]; set any of [a, b] priority: 1
+          create pod p like pod any of [a, b] { claim a from any of [t, u]; claim b is any claim; on node any node }
+          create claim c { request r: any 1..2 of any of [c, d] { tolerate k=any of [v]:any of [E] for any 1s..5s } }
           delete any pod
           compare with { gates { DRAPreemption: false } }
           node n { labels { a: any subset of [x, y] } }

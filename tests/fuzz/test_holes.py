@@ -156,6 +156,34 @@ STORIES = {
         [1],
         ["taint device y with k=v:NoSchedule"],
     ),
+    "devices and nodes of a list": (
+        "taint device any of [x, y] with k=v:any of [NoSchedule, NoExecute]; taint node any of [w-1] with k:NoSchedule",
+        [1, 1],
+        ["taint device y with k=v:NoExecute", "taint node w-1 with k:NoSchedule"],
+    ),
+    "a taint that goes": (
+        "untaint device any of [x, y] any of [k, l]:any of [NoSchedule]",
+        [1, 1],
+        ["untaint device y l:NoSchedule"],
+    ),
+    "a label": ("label any of [w-1, w-2] k=any of [v, w]", [1, 1], ["label w-2 k=w"]),
+    "a condition of a device": (
+        "set condition any of [r, s] of any claim device any device: any of [true, false]",
+        [1, 1, 0, 1],
+        ["set condition s of claim shared device x: false"],
+    ),
+    "what a pod uses": (
+        "create pod p { claim r from any of [one, one]; claim s is any claim; on node any node }",
+        [0, 1],
+        ["create pod p { claim r from one; claim s is shared; on node w-2 }"],
+    ),
+    "what a claim asks for": (
+        "claim c { request r: any 1..2 of any of [d, d] { tolerate k:any of [NoExecute] for any 1s..5s } }",
+        [2, 0, 3],
+        ["claim c { request r: 2 of d { tolerate k:NoExecute for 4s } }"],
+    ),
+    "a kind before a list": ("create a, b\ndelete pod any of [a, b]", [1], ["create a, b", "delete pod b"]),
+    "a field that is called like a kind": ("set any of [a, b] priority: 3", [1], ["set b priority: 3"]),
     "like any pod": ("create pod p like any pod", [1], ["create pod p like pod b"]),
 }
 
