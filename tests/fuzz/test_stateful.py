@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -84,8 +85,8 @@ def test_the_story_takes_the_course_in_which_it_was_drawn(text, monkeypatch):
         return unfold(moves, chooser)
 
     monkeypatch.setattr(stateful, "_unfold", watched)
-    [scenario], workshop = scenarios_of(text), Workshop()
-    for seed in range(25):
+    workshop = Workshop()
+    for scenario, seed in product(scenarios_of(text), range(25)):
         drawn = draw_stateful(scenario.template, Dice(seed), workshop)
         assert drawn.scenario is not None, drawn.diagnostics
         played = play(drawn.scenario, workshop)
