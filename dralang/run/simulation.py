@@ -78,7 +78,7 @@ class Environment:
         self.profile: AllocatorProfile = allocator_profile(features.version, _allocator_gates(features), faults)
         self.inventories = Inventories(self.profile, expressions)
         self._loaded: dict[tuple[int, ...], tuple[Sequence[KubernetesObject], Contents]] = {}
-        """What stores hold once these objects were created in them, by identity; the objects are kept alive for that."""
+        """What stores hold after the creation of these objects, by identity; the objects are kept alive for that."""
 
     def loaded(self, objects: Sequence[KubernetesObject]) -> Contents | None:
         """What an empty store holds after the creation of objects, if it is known and none was refused."""

@@ -10,6 +10,7 @@ Source: kubernetes pkg/scheduler/framework/plugins/nodedeclaredfeatures, k8s.io/
 from collections.abc import Callable, Hashable, Sequence
 from typing import Final
 
+from dralang.api.containers import Container, EphemeralContainer
 from dralang.api.pods import Pod, PodSpec
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind
 from dralang.scheduler.framework import SKIP, SUCCESS, Code, CycleState, Plugin, Status
@@ -34,7 +35,12 @@ def _separates_users_on_the_host_network(pod: Pod) -> bool:
 
 def _mounts_with_options(pod: Pod) -> bool:
     spec = pod.spec
-    for each in (*spec.containers, *spec.init_containers, *spec.ephemeral_containers):
+    containers: tuple[Container | EphemeralContainer, ...] = (
+        *spec.containers,
+        *spec.init_containers,
+        *spec.ephemeral_containers,
+    )
+    for each in containers:
         for mount in each.volume_mounts:
             if mount.bind_mount_options:
                 return True
