@@ -183,8 +183,8 @@ MUTANTS = (
         "the second pass checks the result of the first",
         ("P22",),
         _PLUGIN,
-        "if self._holder.is_feasible(data, claims, node, checked):",
-        "if final or self._holder.is_feasible(data, claims, node, checked):",
+        "if is_feasible(attempt, node.api, checked):",
+        "if final or is_feasible(attempt, node.api, checked):",
     ),
     Mutant(
         "the recorded results are used first",

@@ -65,6 +65,13 @@ class Attempt:
         numbers = tuple([signature_number(inventory, claim) for claim in self.claims])
         self._key: object = None if None in numbers else (budget, numbers)
 
+    @property
+    def plans(self) -> tuple[ClaimPlan, ...]:
+        """The claims as the search reads them."""
+        if self._plans is None:
+            self._plans = plan_claims(self.claims, self.inventory)
+        return self._plans
+
     def on(self, node: Node, first_share: int = 1) -> Outcome:
         """The outcome on one node.
 
@@ -103,9 +110,7 @@ class Attempt:
 
     def _search(self, node: Node, view: NodeView, first_share: int) -> Outcome:
         profile = self.inventory.profile
-        plans = self._plans
-        if plans is None:
-            plans = self._plans = plan_claims(self.claims, self.inventory)
+        plans = self.plans
         try:
             steps = bind(plans, view, profile, self.state)
             state = AttemptState(self.inventory, self.state, node, plans)

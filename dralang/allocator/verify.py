@@ -8,38 +8,29 @@ Source: KEP-5690, Holding capacity for the preemptor ("verifies that the exact A
 
 from collections.abc import Sequence
 
+from dralang.allocator.allocate import Attempt
 from dralang.allocator.attempt_state import AttemptState, Placement
-from dralang.allocator.inventory import Candidate, Inventory
-from dralang.allocator.requests import AttemptError, Slot, Step, bind, plan_claims
-from dralang.allocator.state import AllocatedState
+from dralang.allocator.inventory import Candidate
+from dralang.allocator.requests import AttemptError, Slot, Step, bind
 from dralang.api.allocation import AllocationResult, DeviceRequestAllocationResult
 from dralang.api.nodes import Node
-from dralang.api.resourceclaim import ResourceClaim
 
 
-def is_feasible(
-    inventory: Inventory,
-    state: AllocatedState,
-    node: Node,
-    claims: Sequence[ResourceClaim],
-    results: Sequence[AllocationResult],
-) -> bool:
-    """Whether the claims could be given exactly these results on a node.
+def is_feasible(attempt: Attempt, node: Node, results: Sequence[AllocationResult]) -> bool:
+    """Whether the claims of an attempt could be given exactly these results on a node.
 
     Args:
-        inventory: slices and classes.
-        state: what is in use.
+        attempt: the claims, slices and classes, and what is in use.
         node: the node.
-        claims: the claims, as for ``Attempt``.
         results: one for each claim.
     """
+    inventory, allocated = attempt.inventory, attempt.state
     view = inventory.view(node)
-    if view.error is not None or len(claims) != len(results):
+    if view.error is not None or len(attempt.claims) != len(results):
         return False
-    plans = plan_claims(claims, inventory)
     try:
-        steps = bind(plans, view, inventory.profile, state)
-        attempt = AttemptState(inventory, state, node, plans)
+        steps = bind(attempt.plans, view, inventory.profile, allocated)
+        state = AttemptState(inventory, allocated, node, attempt.plans)
         level = 0
         for step in steps:
             chosen = _chosen(step, results[step.claim])
@@ -50,7 +41,7 @@ def is_feasible(
                 candidate = _candidate(slot, result)
                 if candidate is None or candidate.stop is not None:
                     return False
-                placement = attempt.place(slot, step.claim, candidate, level, index)
+                placement = state.place(slot, step.claim, candidate, level, index)
                 if placement is None or not _takes(placement, result):
                     return False
                 level += 1

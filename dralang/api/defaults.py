@@ -161,9 +161,9 @@ def _slice_v1beta1(value: ResourceSliceV1beta1, now: str) -> ResourceSliceV1beta
 
 
 def _pod(value: Pod) -> Pod:
-    spec = structs.replace(
-        value.spec,
-        containers=requests_from_limits(value.spec.containers),
-        init_containers=requests_from_limits(value.spec.init_containers),
-    )
+    spec = value.spec
+    containers, init_containers = requests_from_limits(spec.containers), requests_from_limits(spec.init_containers)
+    if containers is spec.containers and init_containers is spec.init_containers:
+        return value
+    spec = structs.replace(spec, containers=containers, init_containers=init_containers)
     return structs.replace(value, spec=spec)

@@ -82,9 +82,11 @@ def _side(resources: ResourceRequirements, side: Side) -> ResourceList:
 
 def requests_from_limits(containers: tuple[Container, ...]) -> tuple[Container, ...]:
     """Containers in which every resource with a limit has a request."""
-    if all(container.resources.limits.keys() <= container.resources.requests.keys() for container in containers):
-        return containers
-    return tuple(map(_with_requests, containers))
+    for container in containers:
+        resources = container.resources
+        if resources.limits and not resources.limits.keys() <= resources.requests.keys():
+            return tuple(map(_with_requests, containers))
+    return containers
 
 
 def _with_requests(container: Container) -> Container:

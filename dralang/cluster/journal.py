@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 
-class JournalEntry(Struct, frozen=True):
+class JournalEntry(Struct, frozen=True, gc=False):
     """One thing that happened.
 
     Attributes:

@@ -19,7 +19,7 @@ EXTENDED_RESOURCE_ANNOTATION = "resource.kubernetes.io/extended-resource-claim"
 SCHEDULING_GROUP = "scheduling.k8s.io"
 
 
-class ClaimName(Struct, frozen=True):
+class ClaimName(Struct, frozen=True, gc=False):
     """What is known of the claim of one entry of `spec.resourceClaims`.
 
     Attributes:

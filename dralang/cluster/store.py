@@ -51,7 +51,7 @@ NAMESPACED: frozenset[type] = frozenset(
 _NO_STATUS = ResourceClaimStatus()
 
 
-class WatchEvent(Struct, frozen=True):
+class WatchEvent(Struct, frozen=True, gc=False):
     """What a watcher is told: an object was added (no `old`), modified, or deleted (no `new`)."""
 
     kind: type[Any]
@@ -207,14 +207,14 @@ class ObjectStore:
         events = self.events
         now, delays = events.now, events.delays
         for each in subscriptions:
-            due = now + delays.get(each.component, 0)
+            due = now + delays.get(each.component, 0) if delays else now
             # INVARIANT: a watcher sees the writes in their order, even after its lag became smaller.
             if due < each.last_due:
                 due = each.last_due
             if due == now and each.wants is not None and not each.wants(event):
                 continue  # what comes later keeps the cluster busy until then, even if it changes nothing
             each.last_due = due
-            events.schedule(each.phase, each.component, each.handler, event, delay=due - now)
+            events.tell(each.phase, each.component, each.handler, event, due)
 
     # Faults.
 
@@ -367,6 +367,9 @@ class ObjectStore:
         before: Any = old
         if status == before.status:
             return old
+        if kind is Pod:
+            put: T = self._put(kind, old, before, status)
+            return put
         written = replace(before, status=status)
         if kind is ResourceClaim:
             admitted = admit_claim_status(before, gated_claim_status(written, before, self.features))
@@ -448,10 +451,12 @@ class ObjectStore:
             return ApiError("Conflict", f'Operation cannot be fulfilled on {_plural(kind)} "{meta.name}": {text}')
         return old
 
-    def _put(self, kind: type[Any], old: Any, draft: Any) -> Any:
+    def _put(self, kind: type[Any], old: Any, draft: Any, status: Any = None) -> Any:
+        """Store a draft, if given with another status."""
         self.revision += 1
-        stored = replace(draft, metadata=replace(draft.metadata, resource_version=str(self.revision)))
-        self._objects[kind][stored.metadata.namespace, stored.metadata.name] = stored
+        meta = replace(draft.metadata, resource_version=str(self.revision))
+        stored = replace(draft, metadata=meta) if status is None else replace(draft, metadata=meta, status=status)
+        self._objects[kind][meta.namespace, meta.name] = stored
         self._announce(kind, old, stored)
         return stored
 

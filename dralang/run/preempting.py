@@ -41,7 +41,8 @@ def chance_of(simulation: Simulation, pod: Pod) -> Chance:
     gate = scheduler.gate_of(pod)
     if not gate.is_success:
         return Chance(holds=False, text=f"{name} is not tried: {gate.message}")
-    info = PodInfo(pod)
+    queued = scheduler.queue.get(pod.metadata.uid)
+    info = queued.info if queued is not None and queued.pod is pod else PodInfo(pod)
     state = CycleState()
     nodes = scheduler.cache.nodes()
     statuses = NodeStatuses()

@@ -80,6 +80,9 @@ class Environment:
         self._loaded: dict[tuple[int, ...], tuple[Sequence[KubernetesObject], Contents]] = {}
         """What stores hold after the creation of these objects, by identity; the objects are kept alive for that."""
 
+        self.found_right: dict[tuple[object, ...], Any] = {}
+        """What invariants have found right, by the objects that they judge by; see ``run.invariants.found_right``."""
+
     def loaded(self, objects: Sequence[KubernetesObject]) -> Contents | None:
         """What an empty store holds after the creation of objects, if it is known and none was refused."""
         known = self._loaded.get(tuple(map(id, objects)))

@@ -27,7 +27,7 @@ class EventKind(Enum):
     WILDCARD = "ForceActivate"
 
 
-class ClusterEvent(Struct, frozen=True):
+class ClusterEvent(Struct, frozen=True, gc=False):
     """One change.
 
     Attributes:

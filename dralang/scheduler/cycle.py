@@ -182,6 +182,7 @@ class SchedulingAlgorithm:
     ) -> tuple[Status, frozenset[str] | None, list[str]]:
         """Run all PreFilter plugins; the result may restrict the nodes, and says which plugins did."""
         skipped: set[str] = set()
+        state.filters, state.adders = self._filters, self._adders
         names: frozenset[str] | None = None
         restricting: list[str] = []
         rejected: Status | None = None
@@ -205,6 +206,8 @@ class SchedulingAlgorithm:
                 if not names:
                     return _unsatisfied(restricting), None, restricting
         state.skipped = frozenset(skipped)
+        state.filters = [plugin for plugin in self._filters if plugin.name not in skipped]
+        state.adders = [plugin for plugin in self._adders if plugin.name not in skipped]
         return rejected if rejected is not None else SUCCESS, names, restricting
 
     def _search(
@@ -217,10 +220,9 @@ class SchedulingAlgorithm:
         start = self._next_start % count
         feasible: list[NodeInfo] = []
         rejectors = set(diagnosis.rejectors)
-        filters = [plugin for plugin in self._filters if plugin.name not in state.skipped]
         for index in range(count):
             node = nodes[(start + index) % count]
-            status = self.filter(state, info, node, filters)
+            status = self.filter(state, info, node)
             if status.is_success:
                 feasible.append(node)
                 if len(feasible) >= wanted:
@@ -242,11 +244,10 @@ class SchedulingAlgorithm:
         names = {name for plugin in self._insistent if (name := plugin.only_node(state, info))}
         if len(names) != 1 or self._nominator.nodes():
             return None
-        filters = [plugin for plugin in self._filters if plugin.name not in state.skipped]
-        if any(plugin.sign(state, info) is None for plugin in filters if plugin not in self._insistent):
+        if any(plugin.sign(state, info) is None for plugin in state.filters if plugin not in self._insistent):
             return None
         node = self._cache.node(names.pop())
-        if node is None or not self.filter(state, info, node, filters).is_success:
+        if node is None or not self.filter(state, info, node).is_success:
             return None
         return Found(node.name)
 
@@ -254,9 +255,8 @@ class SchedulingAlgorithm:
         self, state: CycleState, info: PodInfo, nodes: list[NodeInfo], diagnosis: Diagnosis
     ) -> list[NodeInfo] | Status | Found | None:
         """Search with what is known from pods that wanted the same; None if nothing can be known."""
-        filters = [plugin for plugin in self._filters if plugin.name not in state.skipped]
         parts: list[Hashable] = [state.skipped, self._kind(state, info)]
-        for plugin in filters:
+        for plugin in state.filters:
             if plugin.signs_pod_alone:
                 continue
             part = plugin.sign(state, info)
@@ -267,7 +267,7 @@ class SchedulingAlgorithm:
         passing = self._nominator.nodes()
 
         def judge(node: NodeInfo) -> Status | None:
-            status = self.filter(state, info, node, filters)
+            status = self.filter(state, info, node)
             return None if status.is_success else status
 
         walked = verdicts.walk(self._next_start % len(nodes), self._nodes_to_find(len(nodes)), judge, passing)
@@ -284,7 +284,7 @@ class SchedulingAlgorithm:
         fitting = walked.fitting
         best = fitting[0] if len(fitting) == 1 else self._best_remembered(state, info, verdicts, walked)
         # The plugins note for the chosen node what they would do there.
-        status = self.filter(state, info, nodes[best], filters)
+        status = self.filter(state, info, nodes[best])
         return Found(nodes[best].name) if status.is_success else status
 
     def _kind(self, state: CycleState, info: PodInfo) -> int:
@@ -332,12 +332,8 @@ class SchedulingAlgorithm:
             return count
         return max(count * percentage // 100, MIN_FEASIBLE_NODES)
 
-    def filter(
-        self, state: CycleState, info: PodInfo, node: NodeInfo, filters: Sequence[Plugin] | None = None
-    ) -> Status:
-        """Run the filters on a node, first as if the pods nominated to it were there already."""
-        if filters is None:
-            filters = [plugin for plugin in self._filters if plugin.name not in state.skipped]
+    def filter(self, state: CycleState, info: PodInfo, node: NodeInfo) -> Status:
+        """Run the filters on a node, after PreFilter, first as if the pods nominated to it were there already."""
         nominated = self._nominator.pods_for(node.name)
         others = nominated and [
             other for other in nominated if other.priority >= info.priority and other.uid != info.uid
@@ -349,17 +345,18 @@ class SchedulingAlgorithm:
                 status = self.add_pod(tried_state, info, other, tried_node)
                 if not status.is_success:
                     return Status(Code.ERROR, status.message, plugin=status.plugin)
-            status = self._run_filters(tried_state, info, tried_node, filters)
+            status = self._run_filters(tried_state, info, tried_node)
             if not status.is_success:
                 return status
             state.first_pass = tried_state
-            status = self._run_filters(state, info, node, filters)
+            status = self._run_filters(state, info, node)
             state.first_pass = None
             return status
-        return self._run_filters(state, info, node, filters)
+        return self._run_filters(state, info, node)
 
-    def _run_filters(self, state: CycleState, info: PodInfo, node: NodeInfo, filters: Sequence[Plugin]) -> Status:
-        for plugin in filters:
+    @staticmethod
+    def _run_filters(state: CycleState, info: PodInfo, node: NodeInfo) -> Status:
+        for plugin in state.filters:
             status = plugin.filter(state, info, node)
             if status.is_success:
                 continue
@@ -371,20 +368,18 @@ class SchedulingAlgorithm:
 
     def add_pod(self, state: CycleState, info: PodInfo, other: PodInfo, node: NodeInfo) -> Status:
         """Tell the plugins that another pod is assumed to run on the node."""
-        for plugin in self._adders:
-            if plugin.name not in state.skipped:
-                status = plugin.add_pod(state, info, other, node)
-                if not status.is_success:
-                    return status.by(plugin.name)
+        for plugin in state.adders:
+            status = plugin.add_pod(state, info, other, node)
+            if not status.is_success:
+                return status.by(plugin.name)
         return SUCCESS
 
     def remove_pod(self, state: CycleState, info: PodInfo, other: PodInfo, node: NodeInfo) -> Status:
         """Tell the plugins that a pod is assumed to be gone from the node."""
-        for plugin in self._adders:
-            if plugin.name not in state.skipped:
-                status = plugin.remove_pod(state, info, other, node)
-                if not status.is_success:
-                    return status.by(plugin.name)
+        for plugin in state.adders:
+            status = plugin.remove_pod(state, info, other, node)
+            if not status.is_success:
+                return status.by(plugin.name)
         return SUCCESS
 
     # Nominations.

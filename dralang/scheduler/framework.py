@@ -116,7 +116,7 @@ class GroupCycle:
 class CycleState:
     """The state of all plugins for one scheduling cycle of one pod; each plugin writes only its own."""
 
-    __slots__ = ("_data", "first_pass", "group", "skipped")
+    __slots__ = ("_data", "adders", "filters", "first_pass", "group", "skipped")
 
     def __init__(self) -> None:
         self._data: dict[str, PluginState] = {}
@@ -126,6 +126,10 @@ class CycleState:
         """The state with the nominated pods, while a node that passed with them is looked at without them."""
         self.skipped: frozenset[str] = frozenset()
         """Plugins whose Filter has nothing to say about this pod."""
+        self.filters: Sequence[Plugin] = ()
+        """The others that have a Filter, in order."""
+        self.adders: Sequence[Plugin] = ()
+        """The others that want to know of pods that come and go."""
 
     def write(self, key: StateKey[State], value: State) -> None:
         """Keep a plugin's state."""
@@ -141,6 +145,8 @@ class CycleState:
         """A copy on which the effect of other pods can be tried."""
         copy = CycleState()
         copy.skipped = self.skipped
+        copy.filters = self.filters
+        copy.adders = self.adders
         copy.group = self.group
         copy._data = {name: value.clone() for name, value in self._data.items()}
         return copy

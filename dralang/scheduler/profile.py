@@ -52,7 +52,7 @@ class Parts(NamedTuple):
 def plugins_of(settings: SchedulerSettings, features: FeatureGates, parts: Parts) -> list[Plugin]:
     """The plugins that are on, with their weights and extension points."""
     plugins = _default_profile(settings, features, parts)
-    for plugin in plugins:
+    for plugin in plugins if settings.weights or settings.off_at else ():
         plugin.weight = settings.weights.get(plugin.name, type(plugin).weight)
         for point, name in settings.off_at:
             if name == plugin.name:

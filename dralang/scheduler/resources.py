@@ -94,25 +94,28 @@ def device_amounts(pod: Pod) -> DeviceAmounts:
     return result
 
 
+def _own_requests(container: Container, devices: DeviceAmounts, *, assume_defaults: bool) -> Amounts:
+    own = amounts(container.resources.requests) if container.resources.requests else {}
+    if assume_defaults:
+        own.setdefault(CPU, DEFAULT_CPU)
+        own.setdefault(MEMORY, DEFAULT_MEMORY)
+    if container.name in devices.per_container:
+        _add(own, devices.per_container[container.name])
+    return own
+
+
 def container_requests(pod: Pod, devices: DeviceAmounts, *, assume_defaults: bool = False) -> Amounts:
     """What the containers need together: the sum of those that run side by side, or the largest start-up peak."""
-
-    def requests(container: Container) -> Amounts:
-        own = amounts(container.resources.requests)
-        if assume_defaults:
-            own.setdefault(CPU, DEFAULT_CPU)
-            own.setdefault(MEMORY, DEFAULT_MEMORY)
-        if container.name in devices.per_container:
-            _add(own, devices.per_container[container.name])
-        return own
-
     total: Amounts = {}
     for container in pod.spec.containers:
-        _add(total, requests(container))
+        _add(total, _own_requests(container, devices, assume_defaults=assume_defaults))
+    if not pod.spec.init_containers:
+        _add(total, devices.fixed)
+        return total
     sidecars: Amounts = {}
     peak: Amounts = {}
     for container in pod.spec.init_containers:
-        own = requests(container)
+        own = _own_requests(container, devices, assume_defaults=assume_defaults)
         if is_sidecar(container):
             _add(total, own)
             _add(sidecars, own)

@@ -6,6 +6,7 @@ Source: k8s.io/apimachinery/pkg/api/validate/content (1.37).
 """
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 LABEL_MAX_LENGTH = 63
@@ -54,9 +55,21 @@ def _format_error(text: str, pattern: str, *examples: str) -> str:
     return f"{text} (e.g. {shown}regex used for validation is '{pattern}')"
 
 
+@lru_cache(maxsize=4096)
+def _is_label(text: str) -> bool:
+    """Whether a short text is a label; the same names come again and again."""
+    return _dns_label.fullmatch(text) is not None
+
+
+@lru_cache(maxsize=4096)
+def _is_subdomain(text: str) -> bool:
+    """Whether a short text consists of labels."""
+    return _dns_subdomain.fullmatch(text) is not None
+
+
 def dns_label_errors(text: str, unit: Unit = "characters") -> Errors:
     """For a label: at most 63 of ``a-z``, ``0-9`` and inner ``-``."""
-    if len(text) <= LABEL_MAX_LENGTH and _dns_label.fullmatch(text):
+    if len(text) <= LABEL_MAX_LENGTH and _is_label(text):
         return ()
     errors = [max_length_error(LABEL_MAX_LENGTH, unit)] if byte_length(text) > LABEL_MAX_LENGTH else []
     if not _dns_label.fullmatch(text):
@@ -77,6 +90,8 @@ def dns_label_errors(text: str, unit: Unit = "characters") -> Errors:
 
 def dns_subdomain_errors(text: str, unit: Unit = "characters", *, caseless: bool = False) -> Errors:
     """For labels joined by dots, at most 253 in all; upper case counts as lower case if ``caseless``."""
+    if len(text) <= SUBDOMAIN_MAX_LENGTH and _is_subdomain(text):
+        return ()
     pattern = _dns_subdomain_caseless if caseless else _dns_subdomain
     if len(text) <= SUBDOMAIN_MAX_LENGTH and pattern.fullmatch(text):
         return ()

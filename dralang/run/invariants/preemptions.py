@@ -43,7 +43,7 @@ def victims_are_needed(simulation: Simulation, world: World, chosen: Chosen) -> 
         return
     claims = [each for each in _claims(simulation, chosen.pod) if manager.allocation_of(each.metadata.uid) is None]
     freed = [(victim, _freed(simulation, chosen, victim)) for victim in chosen.victims]
-    together = {uid for victim in chosen.victims for uid in _freed(simulation, chosen, victim)}
+    together = {uid for _, own in freed for uid in own}
     if not claims or any(claim for _, own in freed for claim in own if claim not in together):
         return
     name, node = chosen.pod.metadata.name, chosen.node.metadata.name
@@ -106,10 +106,18 @@ def _is_possible(
     simulation: Simulation, world: World, node: Node, claims: Sequence[ResourceClaim], without: set[str]
 ) -> bool | None:
     """Whether claims can be allocated on a node if others are free; None if that is not judged."""
+    situation = known_to_scheduler(simulation, node, without)
+    specs = tuple([claim.spec for claim in claims])
+    known = None if world.right is None else world.right.is_possible(node, specs, situation.held)
+    if known is not None:
+        return known
     try:
-        return first_solution(world, known_to_scheduler(simulation, node, without), claims) is not None
+        possible = first_solution(world, situation, claims) is not None
     except UnclearError:
         return None
+    if world.right is not None:
+        world.right.note_possible(node, specs, situation.held, possible=possible)
+    return possible
 
 
 def one_preemption_at_a_time(simulation: Simulation, world: World, chosen: Chosen) -> Iterator[str]:

@@ -23,15 +23,17 @@ from dralang.run.invariants import (
 )
 from dralang.run.invariants.excuses import EXCUSES
 from dralang.run.invariants.feasible import Taken
+from dralang.run.invariants.found_right import FoundRight
 from dralang.run.invariants.preemptions import Chosen
 from dralang.run.invariants.world import Violation, World
-from dralang.run.simulation import Environment, Simulation
+from dralang.run.simulation import MOST_LOADED, Environment, Simulation
 from dralang.scheduler.framework import CycleState
 
 MOST: Final = 20
 A_WHILE: Final = 60_000
 """Longer than any back-off, in milliseconds."""
 C = TypeVar("C", bound=Callable[..., object])
+Check = Callable[..., Iterator[str]]
 OfAllocation = Callable[[World, ResourceClaim, AllocationResult], Iterator[str]]
 OfClaim = Callable[[World, ResourceClaim, ResourceClaim], Iterator[str]]
 OfPod = Callable[[World, Pod, Pod], Iterator[str]]
@@ -101,23 +103,27 @@ def victims_are_less_important(world: World, simulation: Simulation, first: int)
             yield f"{entry.name} (priority {victim}) was preempted by {entry.related[0]} (priority {max(by)})"
 
 
-OF_ALLOCATIONS: Final[tuple[OfAllocation, ...]] = (
+OF_USE: Final[tuple[OfAllocation, ...]] = (
     allocations.no_device_over_allocated,
     allocations.no_capacity_below_zero,
     allocations.no_counter_below_zero,
+)
+"""Of allocations beside the others that there are."""
+OF_ALLOCATIONS: Final[tuple[OfAllocation, ...]] = (
     allocations.requests_answered,
     allocations.devices_published,
     allocations.selectors_hold,
     allocations.taints_respected,
     allocations.constraints_hold,
 )
+"""Of an allocation alone: they look at the claim's spec, the result and the world of `FoundRight`, at nothing else."""
 OF_DECISIONS: Final[tuple[OfAllocation, ...]] = (
     allocations.all_means_all,
     allocations.pools_are_complete,
     amounts.amounts_are_exact,
     results.results_say_everything,
 )
-"""Of allocations that the scheduler has made; what the author of a story writes may be as incomplete as he likes."""
+"""The same of those that the scheduler has made; what the author of a story writes may be as incomplete as he likes."""
 OF_CLAIMS: Final[tuple[OfClaim, ...]] = (reserved_means_allocated, allocations_do_not_move)
 """Of every write of a claim's status."""
 OF_BINDINGS: Final[tuple[OfPod, ...]] = (pods_stay_on_their_node, pods_have_their_claims)
@@ -173,6 +179,7 @@ def summary_of(check: Callable[..., object]) -> str:
 
 def _checks() -> list[Callable[..., object]]:
     of_writes: list[Callable[..., object]] = [
+        *OF_USE,
         *OF_ALLOCATIONS,
         *OF_DECISIONS,
         *OF_CLAIMS,
@@ -201,6 +208,18 @@ def _excused(quirks: frozenset[str]) -> frozenset[str]:
     return frozenset([name for name, faults in EXCUSES.items() if not quirks.isdisjoint(faults)])
 
 
+def _found_right(environment: Environment, checks: tuple[object, ...], surroundings: tuple[object, ...]) -> FoundRight:
+    """What is known of worlds with these objects, as these checks see them."""
+    key = (checks, tuple(map(id, surroundings)))
+    memory = environment.found_right
+    found = memory.get(key)
+    if found is None:
+        if len(memory) >= MOST_LOADED:
+            memory.clear()
+        found = memory[key] = FoundRight(surroundings)
+    return found
+
+
 class Watch:
     """Looks at a simulation from outside. It never writes.
 
@@ -212,6 +231,7 @@ class Watch:
 
     def __init__(self, simulation: Simulation, environment: Environment, *, thorough: bool) -> None:
         self.simulation = simulation
+        self._environment = environment
         self.thorough = thorough
         self.world = World(simulation.store, simulation.events, environment)
         self.violations: list[Violation] = []
@@ -222,6 +242,7 @@ class Watch:
         def kept(checks: tuple[C, ...]) -> tuple[C, ...]:
             return checks if not excused else tuple([check for check in checks if name_of(check) not in excused])
 
+        self.of_use = kept(OF_USE)
         self.of_allocations = kept(OF_ALLOCATIONS)
         self.of_decisions = kept(OF_DECISIONS)
         self.of_taken = kept(OF_TAKEN if thorough else OF_TAKEN[-1:])
@@ -235,6 +256,8 @@ class Watch:
     def begin(self) -> None:
         """The story begins: what was there before is nobody's doing."""
         self.judging = True
+        checks, surroundings = (self.of_allocations, self.of_decisions), self.world.surroundings()
+        self.world.right = _found_right(self._environment, checks, surroundings)
 
     def _written(self, kind: type[Any], old: Any, new: Any) -> None:
         world = self.world
@@ -247,27 +270,32 @@ class Watch:
         elif kind is Pod:
             if old is not None and new is not None:
                 if old.spec is not new.spec:
-                    for of_spec in OF_BINDINGS:
-                        self._take(of_spec, of_spec(world, old, new))
+                    self._take_all(OF_BINDINGS, world, old, new)
                 if old.status.conditions is not new.status.conditions:
-                    for of_status in OF_CONDITIONS:
-                        self._take(of_status, of_status(world, old, new))
+                    self._take_all(OF_CONDITIONS, world, old, new)
             scheduler = self.simulation.scheduler
             if scheduler.binder.waiting or not scheduler.manager.nominations.is_empty:
-                for of_memory in WITH_PODS:
-                    self._take(of_memory, of_memory(self.simulation, world))
+                self._take_all(WITH_PODS, self.simulation, world)
 
     def _look_at_claim(self, old: ResourceClaim, new: ResourceClaim) -> None:
         """The status of a claim was written."""
-        for of_claim in OF_CLAIMS:
-            self._take(of_claim, of_claim(self.world, old, new))
+        self._take_all(OF_CLAIMS, self.world, old, new)
         allocation = new.status.allocation
         if allocation is not None and old.status.allocation is None:
-            for check in self.of_allocations:
-                self._take(check, check(self.world, new, allocation))
-            if self.simulation.scheduler.manager.pending(new.metadata.uid) is not None:
-                for check in self.of_decisions:
-                    self._take(check, check(self.world, new, allocation))
+            self._take_all(self.of_use, self.world, new, allocation)
+            self._look_at_allocation(new, allocation)
+
+    def _look_at_allocation(self, claim: ResourceClaim, allocation: AllocationResult) -> None:
+        """A claim was allocated: the allocation alone."""
+        decided = self.simulation.scheduler.manager.pending(claim.metadata.uid) is not None
+        right = self.world.right
+        if right is not None and right.has(claim, allocation, decided=decided):
+            return
+        self._take_all(self.of_allocations, self.world, claim, allocation)
+        if decided:
+            self._take_all(self.of_decisions, self.world, claim, allocation)
+        if right is not None and not self.violations:
+            right.add(claim, allocation, decided=decided)
 
     def _taken(self, pod: Pod, state: CycleState, node: str) -> None:
         scheduler = self.simulation.scheduler
@@ -283,14 +311,12 @@ class Watch:
             for index, made in sorted(data.reserved.items())
         ]
         taken = Taken(pod, info.api, tuple(claims))
-        for check in self.of_taken:
-            self._take(check, check(self.simulation, self.world, taken))
+        self._take_all(self.of_taken, self.simulation, self.world, taken)
 
     def _preempting(self, pod: Pod, node: str, victims: tuple[Pod, ...]) -> None:
         info = self.simulation.scheduler.cache.node(node)
         if info is not None:
-            for check in self.of_chosen:
-                self._take(check, check(self.simulation, self.world, Chosen(pod, info.api, victims)))
+            self._take_all(self.of_chosen, self.simulation, self.world, Chosen(pod, info.api, victims))
 
     def slowed_down(self) -> None:
         """A component hears of changes later from now on."""
@@ -301,8 +327,7 @@ class Watch:
         self.look_back()
         if not rest.is_undisturbed(self.simulation):
             return
-        for check in self.at_rest:
-            self._take(check, check(self.simulation, self.world))
+        self._take_all(self.at_rest, self.simulation, self.world)
 
     def look_at_unrest(self) -> None:
         """The cluster never comes to rest."""
@@ -350,8 +375,7 @@ class Watch:
         """Look at what the record says since the last time."""
         trace = self.simulation.trace
         if len(trace) > self.preemptions:
-            found = victims_are_less_important(self.world, self.simulation, self.preemptions)
-            self._take(victims_are_less_important, found)
+            self._take_all((victims_are_less_important,), self.world, self.simulation, self.preemptions)
             self.preemptions = len(trace)
 
     def add(self, invariant: str, actual: str) -> None:
@@ -360,6 +384,8 @@ class Watch:
             simulation = self.simulation
             self.violations.append(Violation(invariant, actual, simulation.now, len(simulation.trace)))
 
-    def _take(self, check: Callable[..., object], found: Iterator[str]) -> None:
-        for actual in found:
-            self.add(name_of(check), actual)
+    def _take_all(self, checks: tuple[Check, ...], *subject: object) -> None:
+        """Let checks look at something, and note what they find."""
+        for check in checks:
+            for actual in check(*subject):
+                self.add(name_of(check), actual)

@@ -20,6 +20,7 @@ from dralang.api.resourceslice import Device, DeviceAttribute, ResourceSlice
 from dralang.cluster.clock import EventQueue
 from dralang.cluster.podclaims import used_claim_names
 from dralang.cluster.store import ObjectStore
+from dralang.run.invariants.found_right import FoundRight
 from dralang.run.simulation import Environment
 from dralang.run.waiting import Waiting
 
@@ -27,6 +28,8 @@ BLOCKING: Final = ("NoSchedule", "NoExecute")
 """The effects of taints that keep requests away."""
 MOST_SELECTED = 10_000
 """Verdicts of selectors that are remembered."""
+SURROUNDINGS: Final[tuple[type[Any], ...]] = (ResourceSlice, DeviceClass, DeviceTaintRule, Node)
+"""The kinds of object that say whether an allocation is right by itself."""
 DeviceId = tuple[str, str, str]
 PoolId = tuple[str, str]
 Value = tuple[str, object]
@@ -49,7 +52,7 @@ class Violation(Struct, frozen=True):
     after: int
 
 
-class Published(Struct, frozen=True):
+class Published(Struct, frozen=True, gc=False):
     """A device as a slice said at some time."""
 
     slice: ResourceSlice
@@ -131,6 +134,8 @@ class World:
         self.moment: tuple[int, ...] = ()
         self.waits: dict[str, Waiting | None] = {}
         """Why pods (UIDs) wait at a moment, as far as somebody asked; see ``rest``."""
+        self.right: FoundRight | None = None
+        """Allocations that need no second look, as long as the surroundings are those of the beginning."""
         self._selected = environment.inventories.selected
         self._published: dict[tuple[DeviceId, int], list[Published]] = {}
         """What was looked up since a slice was written last."""
@@ -140,6 +145,8 @@ class World:
     def note(self, kind: type[Any], old: Any, new: Any) -> None:
         """Take over a write, before or after it was judged."""
         now = self.events.now
+        if kind in SURROUNDINGS:
+            self.right = None
         if kind is ResourceClaim:
             self._note_claim(old, new, now)
         elif kind is Pod:
@@ -159,6 +166,10 @@ class World:
         elif kind is DeviceClass:
             found = old if new is None else new
             self.classes.setdefault(found.metadata.name, []).append((now, new))
+
+    def surroundings(self) -> tuple[object, ...]:
+        """What an allocation is judged by besides itself."""
+        return tuple([each for kind in SURROUNDINGS for each in self.store.objects(kind)])
 
     def _note_slice(self, found: ResourceSlice) -> None:
         spec = found.spec

@@ -44,6 +44,11 @@ def extended_owner(claim: ResourceClaim) -> str | None:
     return next((owner.uid for owner in claim.metadata.owner_references if owner.controller), None)
 
 
+def special_uid(pod: Pod) -> str:
+    """The UID of that claim."""
+    return f"extended-resources-of-{pod.metadata.uid}"
+
+
 def special_claim(pod: Pod) -> ResourceClaim:
     """The claim in memory from which each node gets its own."""
     owner = OwnerReference(api_version="v1", kind="Pod", name=pod.metadata.name, uid=pod.metadata.uid, controller=True)
@@ -52,7 +57,7 @@ def special_claim(pod: Pod) -> ResourceClaim:
             name=SPECIAL_NAME,
             generate_name=f"{pod.metadata.name}-extended-resources-",
             namespace=pod.metadata.namespace,
-            uid=f"extended-resources-of-{pod.metadata.uid}",
+            uid=special_uid(pod),
             annotations={EXTENDED_RESOURCE_ANNOTATION: "true"},
             owner_references=(owner,),
         )

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from dralang.allocator.allocate import Attempt
 from dralang.allocator.outcome import Allocated
-from dralang.allocator.verify import is_feasible
 from dralang.api.allocation import AllocationResult
 from dralang.api.pods import Pod
 from dralang.api.resourceclaim import ResourceClaim
@@ -168,15 +167,6 @@ class CapacityHolder:
         results = [held.result_for(data.claims[index].metadata.uid) for index in data.to_ask()]
         given = [result for result in results if result is not None]
         return (given if len(given) == len(results) else None), False
-
-    @staticmethod
-    def is_feasible(
-        data: StateData, claims: Sequence[ResourceClaim], node: NodeInfo, results: Sequence[AllocationResult]
-    ) -> bool:
-        """Whether exactly these results are possible in the state of a cycle."""
-        assert data.inventory is not None
-        assert data.allocated is not None
-        return is_feasible(data.inventory, data.allocated, node.api, claims, results)
 
     def wakes(self, event: ClusterEvent, info: PodInfo) -> bool:
         """Whether the change of a claim is worth a try: a preemptor waits for the last of its victims' claims."""

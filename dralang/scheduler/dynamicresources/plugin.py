@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from dralang.allocator.allocate import Attempt
 from dralang.allocator.node_selection import NodeSelectorError, only_name, selector_matches
 from dralang.allocator.outcome import Allocated
+from dralang.allocator.verify import is_feasible
 from dralang.api.allocation import AllocationResult
 from dralang.api.pods import ContainerExtendedResourceRequest, Pod
 from dralang.api.resourceclaim import ResourceClaim
@@ -25,7 +26,7 @@ from dralang.scheduler.dynamicresources.binding import drop_reservation
 from dralang.scheduler.dynamicresources.binding_conditions import is_timed_out, readiness
 from dralang.scheduler.dynamicresources.claims import claim_change_helps, claim_entries, pod_claims
 from dralang.scheduler.dynamicresources.cycle_data import STATE, Effects, NodeAllocation, StateData
-from dralang.scheduler.dynamicresources.extended_resources import delete_special_claim, mapped_requests, special_claim
+from dralang.scheduler.dynamicresources.extended_resources import delete_special_claim, mapped_requests, special_uid
 from dralang.scheduler.dynamicresources.holding import CapacityHolder, Freed
 from dralang.scheduler.dynamicresources.manager import DRAManager
 from dralang.scheduler.dynamicresources.node_allocatable import Footprint, check, footprint, is_mapped, slices_for
@@ -300,7 +301,7 @@ class DynamicResources(Plugin):
         attempt = self.attempt_for(data, units.claim if units is not None else special)
         if attempt is None:
             return ()
-        given = self._given(state, data, info, node, special, units) if self.preempts else None
+        given = self._given(state, data, info, node, attempt, units) if self.preempts else None
         if given is not None:
             return given
         if self._search.times_out:
@@ -319,18 +320,15 @@ class DynamicResources(Plugin):
         data: StateData,
         info: PodInfo,
         node: NodeInfo,
-        special: ResourceClaim | None,
+        attempt: Attempt,
         units: Units | None,
     ) -> tuple[AllocationResult, ...] | Status | None:
         """Results that are chosen already, as far as they are possible here; None if there is a choice."""
         first = state.first_pass.read(STATE) if state.first_pass is not None else None
         results, final = self._holder.results_for(data, first, info, node)
         if results is not None:
-            claims = [data.claims[index] for index in data.to_ask() if data.claims[index] is not data.special_claim]
-            if special is not None:
-                claims.append(special if units is None else units.claim)
             checked = results if units is None else [*results[:-1], units.by_unit(results[-1])]
-            if self._holder.is_feasible(data, claims, node, checked):
+            if is_feasible(attempt, node.api, checked):
                 return tuple(results)
         if final:
             return CANNOT_ALLOCATE if data.special else _CANNOT_ALLOCATE_NOW
@@ -586,7 +584,7 @@ class DynamicResources(Plugin):
                 )
         special = data.special_claim
         if special is not None:
-            self.manager.settle(special_claim(info.pod).metadata.uid)
+            self.manager.settle(special_uid(info.pod))
             self.manager.settle(special.metadata.uid)
             if self._store.get(ResourceClaim, special.metadata.namespace, special.metadata.name) is not None:
                 delete_special_claim(self._store, special)

@@ -15,7 +15,7 @@ from dralang.cluster.podclaims import claim_name, ownership_problem
 from dralang.cluster.store import ObjectStore
 from dralang.readings import OTHER_CLAIMS_RELEASED, TERMINATING_USERS_RELEASE
 from dralang.scheduler.dynamicresources.cycle_data import StateData
-from dralang.scheduler.dynamicresources.extended_resources import special_claim
+from dralang.scheduler.dynamicresources.extended_resources import special_uid
 from dralang.scheduler.dynamicresources.manager import DRAManager
 from dralang.scheduler.dynamicresources.nominations import ClaimNomination
 
@@ -140,8 +140,7 @@ class Simulator:
 
     def _has_extended_resources(self, pod: Pod) -> bool:
         return (
-            pod.status.extended_resource_claim_status is not None
-            or self._manager.pending(special_claim(pod).metadata.uid) is not None
+            pod.status.extended_resource_claim_status is not None or self._manager.pending(special_uid(pod)) is not None
         )
 
     # Nominated pods.
