@@ -66,6 +66,7 @@ class StrictWatch(Watch):
             profile=replace(environment.profile, quirks=frozenset()),
             inventories=environment.inventories,
             readings=environment.readings,
+            found_right={},
         )
         super().__init__(simulation, strict, thorough=thorough)
 

@@ -67,14 +67,18 @@ scenario "s" { create p, q; expect all pods are settled }
 """
 
 
+def parsed():
+    analysis = Analyzer().text(Path("s.dra"), "s.dra", CLUSTER.encode())
+    assert not analysis.has_errors, analysis.diagnostics
+    return analysis.scenarios[0]
+
+
 class World:
     """A small cluster, watched, and somebody who writes to it."""
 
-    def __init__(self):
-        analysis = Analyzer().text(Path("s.dra"), "s.dra", CLUSTER.encode())
-        assert not analysis.has_errors, analysis.diagnostics
-        scenario = analysis.scenarios[0]
-        environment: Any = Workshop().environment(scenario.settings)
+    def __init__(self, scenario=None, workshop=None):
+        scenario = scenario or parsed()
+        environment: Any = (workshop or Workshop()).environment(scenario.settings)
         self.simulation = Simulation(environment)
         self.watch = Watch(self.simulation, environment, thorough=True)
         self.pods: dict[str, Any] = {
