@@ -228,3 +228,28 @@ def test_a_status_is_gated_too():
     written = off.patch_status(ResourceClaim, "default", "c", allocation=allocation)
     assert written.status.allocation.devices.results == (replace(result, binding_conditions=()),)
     assert held.status.allocation is None
+
+
+def test_a_store_that_is_filled_is_like_the_one_that_was_written(store):
+    made = [
+        priority("high", 10),
+        node("n1"),
+        claim("a"),
+        replace(claim(""), metadata=ObjectMeta(generate_name="b-", namespace="default")),
+        pod("p", priority_class_name="high"),
+    ]
+    for each in made:
+        assert not isinstance(store.create(each), ApiError)
+    other = ObjectStore(EventQueue(), Journal(), features())
+    told = []
+    for kind in (Node, ResourceClaim, Pod):
+        other.subscribe("test", Phase.CONTROLLER, (kind,), lambda event: told.append(event.new.metadata.name))
+    other.fill(store.contents())
+    drain(other)
+    assert told == ["n1", "a", "b-00001", "p"]
+    for kind in store.kinds():
+        assert other.objects(kind) == store.objects(kind)
+    # What comes later is the same in both.
+    after = replace(claim(""), metadata=ObjectMeta(generate_name="b-", namespace="default"))
+    assert other.create(after) == store.create(after)
+    assert other.revision == store.revision

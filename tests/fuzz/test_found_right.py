@@ -1,6 +1,7 @@
 """What one story has found right needs no look in the next, as long as nothing that it rests upon is different."""
 
 import pytest
+from by_hand import World, parsed
 from msgspec.structs import replace
 
 from dralang.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
@@ -13,7 +14,6 @@ from dralang.api.resourceslice import ResourceSlice
 from dralang.run.invariants import watch
 from dralang.run.invariants.found_right import FoundRight
 from dralang.run.workshop import Workshop
-from tests.fuzz.test_invariants import World, parsed
 
 HERE = NodeSelector(
     node_selector_terms=(
