@@ -167,7 +167,7 @@ MUTANTS = (
         ("P22",),
         _CYCLE,
         "            state.first_pass = tried_state\n"
-        "            status = self._run_filters(state, info, node, filters)\n"
+        "            status = self._run_filters(state, info, node)\n"
         "            state.first_pass = None\n"
         "            return status\n",
         "            return status\n",

@@ -367,9 +367,6 @@ class ObjectStore:
         before: Any = old
         if status == before.status:
             return old
-        if kind is Pod:
-            put: T = self._put(kind, old, before, status)
-            return put
         written = replace(before, status=status)
         if kind is ResourceClaim:
             admitted = admit_claim_status(before, gated_claim_status(written, before, self.features))
@@ -451,11 +448,10 @@ class ObjectStore:
             return ApiError("Conflict", f'Operation cannot be fulfilled on {_plural(kind)} "{meta.name}": {text}')
         return old
 
-    def _put(self, kind: type[Any], old: Any, draft: Any, status: Any = None) -> Any:
-        """Store a draft, if given with another status."""
+    def _put(self, kind: type[Any], old: Any, draft: Any) -> Any:
         self.revision += 1
         meta = replace(draft.metadata, resource_version=str(self.revision))
-        stored = replace(draft, metadata=meta) if status is None else replace(draft, metadata=meta, status=status)
+        stored = replace(draft, metadata=meta)
         self._objects[kind][meta.namespace, meta.name] = stored
         self._announce(kind, old, stored)
         return stored

@@ -301,14 +301,16 @@ class NodeStatuses:
         """How many nodes gave each reason, as text sorted by count and reason as one string."""
         if self._summary is not None and self._summary[0] == node_count:
             return self._summary[1]
-        # Most nodes say the same: what they say is taken apart once.
-        found = self._reasons
-        if found is None:
-            found = Counter([status.reasons for status in self.own.values()]) if self.own else Counter()
         counts: dict[str, int] = {}
-        for reasons, times in found.items():
-            for reason in reasons:
-                counts[reason] = counts.get(reason, 0) + times
+        if self._reasons is None:
+            for status in self.own.values():
+                for reason in status.reasons:
+                    counts[reason] = counts.get(reason, 0) + 1
+        else:
+            # Most nodes say the same: what they say is taken apart once.
+            for reasons, times in self._reasons.items():
+                for reason in reasons:
+                    counts[reason] = counts.get(reason, 0) + times
         others = node_count - len(self.own)
         if others > 0:
             for reason in self.absent.reasons:

@@ -59,7 +59,6 @@ class QueuedEntity:
         backoff_end: when its backoff is over, None while it is not known.
         place: where it is.
         changes: how much the cluster had changed when it was tried last.
-        woken_by: what brought it back last, for the trace.
         arrival: its place among those that came into the pool.
         listed: under which plugins and claims the pool knows it.
     """
@@ -79,7 +78,6 @@ class QueuedEntity:
         "timer",
         "timestamp",
         "unschedulable_count",
-        "woken_by",
     )
 
     def __init__(self, sequence: int, now: int) -> None:
@@ -95,7 +93,6 @@ class QueuedEntity:
         self.place: Place = "gone"
         self.changes = 0
         self.timer: Timer | None = None
-        self.woken_by = ""
         self.arrival = 0
         self.listed: tuple[frozenset[str], frozenset[tuple[str, str]]] = (frozenset(), frozenset())
 
@@ -452,7 +449,6 @@ class SchedulingQueue:
                     return
             elif not any(self._helps(plugin, event, queued) for plugin in sorted(queued.rejectors)):
                 return
-        queued.woken_by = event.kind.value
         if self._is_backing_off(queued):
             self._to_backoff(queued)
         else:

@@ -459,6 +459,8 @@ class Scheduler:
 
     def _search_time(self, queued: QueuedEntity) -> int:
         """How long the cycle looks for devices."""
+        if not self.dynamic_resources.search_is_slow:
+            return 0
         members = queued.ordered() if isinstance(queued, QueuedGroup) else [queued]
         infos = [each.info for each in members if isinstance(each, QueuedPod)]
         return max([self.dynamic_resources.search_time(info) for info in infos], default=0)

@@ -23,8 +23,8 @@ class OfDevices(Watched):
 
     # Filter.
 
-    def _filter(self, original: Any, algorithm: Any, state: Any, info: Any, node: Any, filters: Any = None) -> Any:
-        status = original(algorithm, state, info, node, filters)
+    def _filter(self, original: Any, algorithm: Any, state: Any, info: Any, node: Any) -> Any:
+        status = original(algorithm, state, info, node)
         if status.plugin == DynamicResources.name and "cannot allocate all claims" in status.message:
             data = state.read(STATE)
             dry = data.effects is not None and bool(data.effects.removed)
@@ -66,10 +66,10 @@ class OfDevices(Watched):
         outcome = Attempt(data.inventory, state, asked).on(node.api, self._scheduler.manager.shares + 1)
         return outcome.results if isinstance(outcome, Allocated) else None
 
-    def _given(self, original: Any, plugin: Any, state: Any, data: Any, info: Any, node: Any, *special: Any) -> Any:
-        result = original(plugin, state, data, info, node, *special)
+    def _given(self, original: Any, plugin: Any, state: Any, data: Any, info: Any, node: Any, *rest: Any) -> Any:
+        result = original(plugin, state, data, info, node, *rest)
         removed = data.effects is not None and bool(data.effects.removed)
-        if removed or special[0] is not None or data.allocated is None:
+        if removed or data.special or data.allocated is None:
             return result
         if state.first_pass is not None:
             if isinstance(result, Status):

@@ -217,10 +217,13 @@ class DynamicResources(Plugin):
                     return Status(Code.UNRESOLVABLE, f"request {label}: device class {class_name} does not exist")
         return None
 
+    @property
+    def search_is_slow(self) -> bool:
+        """Whether a look for devices takes any time: no, unless a scenario says so."""
+        return self._search.is_slow
+
     def search_time(self, info: PodInfo) -> int:
-        """How long a cycle of the pod looks for devices: no time, unless a scenario says so."""
-        if not self._search.is_slow:
-            return 0
+        """How long a cycle of the pod looks for devices where a search takes time."""
         claims = pod_claims(info.pod, self.manager, group_claims=self.group_claims)
         if isinstance(claims, str):
             return 0

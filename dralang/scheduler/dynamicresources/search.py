@@ -3,7 +3,7 @@
 Source: kubernetes pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, Filter.
 """
 
-from dralang.allocator.outcome import FatalError, GaveUp, NodeError, Outcome
+from dralang.allocator.outcome import FatalError, GaveUp, NodeError, Outcome, Unallocatable
 from dralang.cluster.clock import EventQueue
 from dralang.scheduler.framework import Code, Status
 
@@ -32,7 +32,7 @@ class DeviceSearch:
     @property
     def times_out(self) -> bool:
         """Whether it takes longer than it may."""
-        return 0 < self._timeout < self._events.lag(SEARCH)
+        return bool(self._events.delays) and 0 < self._timeout < self._events.lag(SEARCH)
 
     @property
     def duration(self) -> int:
@@ -47,6 +47,8 @@ def timed_out(node: str) -> Status:
 
 def refusal(outcome: Outcome, node: str) -> Status:
     """What it means for the node that the claims were not allocated."""
+    if isinstance(outcome, Unallocatable):
+        return CANNOT_ALLOCATE
     match outcome:
         case NodeError(message=message):
             return Status(Code.UNRESOLVABLE, message, personal=True)
@@ -55,4 +57,4 @@ def refusal(outcome: Outcome, node: str) -> Status:
         case GaveUp():
             return timed_out(node)
         case _:
-            return CANNOT_ALLOCATE
+            raise AssertionError(f"{type(outcome).__name__} is no refusal")
