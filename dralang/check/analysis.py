@@ -22,15 +22,16 @@ from dralang.check.holes import (
     Filled,
     LargestChooser,
     Parts,
-    UnfillableError,
     compared_headers,
     created_pods,
+    empty_holes,
     existing_objects,
     fill,
 )
 from dralang.check.lint import Linters
 from dralang.check.pools import with_slice_counts
 from dralang.check.random_story import may_have_groups, random_story
+from dralang.check.ranges import UnfillableError
 from dralang.check.references import check_choices, check_references, report_unused
 from dralang.check.scope import Scope
 from dralang.check.settings import settings_of
@@ -330,6 +331,13 @@ class _Template:
 
     def check(self, log: DiagnosticLog) -> None:
         """Report holes that nothing can fill, and wrong settings of a ``compare with``."""
+        mistakes = empty_holes(self.node.body)
+        for diagnostic in mistakes:
+            log.add(diagnostic)
+        if mistakes:
+            return
+        left_out: dict[Span, str] = {}
+        kept: set[Span] = set()
         for chooser in (SmallestChooser(), LargestChooser()):
             try:
                 filled = self._filled(chooser)
@@ -339,6 +347,11 @@ class _Template:
             self._variants(filled.compared, self._headers(filled.statements), log)
             if log.has_errors:
                 return
+            left_out.update(filled.left_out)
+            kept |= filled.kept
+        for span, kind in left_out.items():
+            if span not in kept and span.source is self.node.span.source:
+                log.add(problems.nothing_there(kind, span))
 
     def draw(self, chooser: Chooser) -> Drawn:
         """Fill the holes, and tell the story."""

@@ -206,6 +206,17 @@ def checks_nothing(title: str, span: Span) -> Diagnostic:
     )
 
 
+def nothing_there(kind: str, span: Span) -> Diagnostic:
+    """A statement of a fuzz with a hole for which there is no object."""
+    return Diagnostic(
+        code="DRA0218",
+        severity="warning",
+        message=f"there is no {kind} here, neither in the smallest story nor in the largest",
+        span=span,
+        help=f"without one the statement is left out; write it where a {kind} exists",
+    )
+
+
 def too_deep(span: Span) -> Diagnostic:
     """Statements inside of statements without end."""
     return Diagnostic(

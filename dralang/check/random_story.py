@@ -10,7 +10,7 @@ from typing import Final
 
 from dralang.api.kinds import KIND_OF_KEYWORD, is_served
 from dralang.check import problems
-from dralang.check.holes import UnfillableError
+from dralang.check.ranges import UnfillableError
 from dralang.diagnostics.diagnostic import DiagnosticLog
 from dralang.diagnostics.source import SourceFile
 from dralang.features import FeatureGates

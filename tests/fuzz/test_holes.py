@@ -184,6 +184,21 @@ STORIES = {
     ),
     "a kind before a list": ("create a, b\ndelete pod any of [a, b]", [1], ["create a, b", "delete pod b"]),
     "a field that is called like a kind": ("set any of [a, b] priority: 3", [1], ["set b priority: 3"]),
+    "a pod that the story declares is one to create": (
+        "pod q { claim r from one }\ncreate any pod",
+        [2],
+        ["pod q { claim r from one }", "create pod q"],
+    ),
+    "like a pod that the story declares": (
+        "pod q { claim r from one }\ncreate pod p like any pod\nexpect p runs",
+        [2],
+        ["pod q { claim r from one }", "create pod p like pod q", "expect p runs"],
+    ),
+    "a property is about whatever comes to exist": (
+        "never any pod is succeeded\nwitness any pod is pending\ncreate a\ncreate b\ndelete a",
+        [1, 0],
+        ["never pod b is succeeded", "witness pod a is pending", "create a", "create b", "delete a"],
+    ),
     "like any pod": ("create pod p like any pod", [1], ["create pod p like pod b"]),
 }
 
@@ -241,6 +256,13 @@ def test_every_choice_is_drawn_and_goes_as_without_a_hole(statement):
 
 
 MISTAKES = {
+    "an empty range in the middle of a list": (
+        "create a\nwithin any of [1s, any 9s..7s, 3s] expect a runs",
+        "`any 9s..7s` is empty",
+    ),
+    "an empty range in a field": ("create pod p like a { priority: any of [1, any 3..2, 5] }", "`any 3..2` is empty"),
+    "a range of two units in the middle": ("repeat any of [1, any 2..3s, 4] { create a }", "is no number of times"),
+    "nothing to choose in the middle": ("create pod p like a { priority: any of [1, any of [], 5] }", "leaves nothing"),
     "an empty range": ("at any 9s..0s create a", "is empty"),
     "units that differ": ("create pod p like a { requests { memory: any 1Gi..8Mi } }", "is no range"),
     "nothing to choose": ("create pod p like any of [] {}", "leaves nothing to choose"),
@@ -261,6 +283,42 @@ def test_a_hole_that_nothing_can_fill_is_a_mistake(name):
     errors = fuzz(body)
     assert isinstance(errors, list)
     assert any(message in error for error in errors), errors
+
+
+def warnings_of(body):
+    analysis = Analyzer().text(Path("f.dra"), "f.dra", (CLUSTER + f'fuzz "f" {{\n{body}\n}}\n').encode())
+    assert not [item for item in analysis.diagnostics if item.severity == "error"]
+    return [(item.code, item.span.text) for item in analysis.diagnostics if item.code == "DRA0218"]
+
+
+NOBODY = {
+    "an expectation of nobody": "expect any pod runs",
+    "a property of nobody": "always any pod is pending",
+    "nobody to delete": "at any 1s..9s delete any pod\nat 20s create a",
+    "nothing left": "delete node w-1\ndelete node w-2\ncordon any node",
+    "nothing of the kind": "label any taintrule k=v",
+}
+
+
+@pytest.mark.parametrize("name", NOBODY)
+def test_a_statement_that_is_always_left_out_is_told(name):
+    found = warnings_of(NOBODY[name])
+    assert [code for code, _ in found] == ["DRA0218"]
+    assert " any " in found[0][1]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "create a\nexpect any pod runs",
+        "always any pod is pending\npause scheduler\ncreate a",
+        "maybe create a\nexpect any pod runs",
+        "any order of { expect any pod runs; create a }",
+        "repeat any 0..2 as i { create pod p-${i} like a; delete any pod }",
+    ],
+)
+def test_a_statement_that_is_left_out_now_and_then_is_in_order(body):
+    assert warnings_of(body) == []
 
 
 def test_what_does_not_go_together_is_discarded():
