@@ -236,7 +236,8 @@ class _FileAnalysis:
             return None
         self.titles[title] = node.title.span
         headers = {item.keyword: item for item in node.body.statements if isinstance(item, n.Header)}
-        settings = settings_of([self.environment.headers, headers], bindings, self.log, self.overrides, self.defaults)
+        levels = (self.environment.headers, headers)
+        settings = settings_of(levels, bindings, self.log, self.overrides, self.defaults, fuzz=node.fuzz)
         elaborator = self.elaborate(node, bindings)
         self.known.update(elaborator.scope.objects)
         self.used.update(elaborator.scope.used)
@@ -379,9 +380,9 @@ class _Template:
         # Time order is not text order: what speaks of a pod may come before the pod.
         analysis.foreseen = created_pods(tree.body)
         elaborator = analysis.elaborate(tree, {})
-        # A story that is drawn may have a setting of its own.
+        # A story that is drawn may have settings of its own.
         own = self._headers(tree.body.statements)
-        settings = self._settings((own,), log) if self.groups and own != self._headers() else self.settings
+        settings = self._settings((own,), log) if own != self._headers() else self.settings
         scenario = analysis.assemble(tree, self.title, settings, elaborator)
         if log.has_errors:
             errors = [item for item in log.sorted() if item.severity == "error"]

@@ -25,6 +25,7 @@ pod a { claim r from one }
 pod b { claim r is shared }
 """
 
+QUIRK = "claim-named-twice-counts-twice"
 # The body of a fuzz, the choices, and the story.
 STORIES = {
     "the first choices are the simplest": (
@@ -199,6 +200,20 @@ STORIES = {
         [1, 0],
         ["never pod b is succeeded", "witness pod a is pending", "create a", "create b", "delete a"],
     ),
+    "a gate": (
+        "gates { DRADeviceTaintRules: any of [true, false] }\ncreate a",
+        [1],
+        ["gates { DRADeviceTaintRules: false }", "create a"],
+    ),
+    "a quirk and a field of the scheduler": (
+        f"quirks {{ {QUIRK}: any of [false, true] }}\nscheduler {{ parallelism: any 1..9 }}\ncreate a",
+        [1, 4],
+        [
+            f"quirks {{ {QUIRK}: true }}",
+            "scheduler { parallelism: 4 }",
+            "create a",
+        ],
+    ),
     "like any pod": ("create pod p like any pod", [1], ["create pod p like pod b"]),
 }
 
@@ -270,6 +285,8 @@ MISTAKES = {
     "an empty range of times to wait": ("create a\nwithin any 30s..5s expect a runs", "is empty"),
     "failures of two units": ("create a\nfail next any 1..3s bind of a", "no number of failures"),
     "a component that does not exist": ("pause any of [scheduler, nobody]", "there is no component `nobody`"),
+    "a gate that is no switch": ("gates { DRAAdminAccess: any of [true, 3] }\ncreate a", "`true` or `false`"),
+    "a gate that does not exist": ("gates { Nope: any of [true, false] }\ncreate a", "unknown feature gate `Nope`"),
     "no number of times": ("repeat any 1s..2s { create a }", "is no number of times"),
     "an unknown gate": ("create a\ncompare with { gates { Nope: true } }", "Nope"),
     "no settings": ("create a\ncompare with {}", "names no settings"),
@@ -331,6 +348,15 @@ def test_what_does_not_go_together_is_discarded():
     assert isinstance(twice, list), "the same name twice is a mistake wherever it stands"
 
 
+def test_a_drawn_gate_is_the_one_of_the_story():
+    body = "gates { DRADeviceTaints: any of [true, false]; DRADeviceTaintRules: any of [true, false] }\n"
+    scenario = fuzz(body + "taint device x with k:NoSchedule\ncreate a\nexpect a runs with y")
+    on, mixed, off = (play_example(scenario, RecordedChooser(choices), Workshop()) for choices in ([], [1, 0], [1, 1]))
+    assert [each.is_discarded for each in (on, mixed, off)] == [False, True, False]
+    assert on.failure is None
+    assert off.failure.expected == "a runs with y"
+
+
 def test_choices_that_are_out_of_range_are_brought_into_it():
     example = play_example(fuzz("at any 5s..9s create a"), RecordedChooser([1000]), Workshop())
     assert story_of(example) == ["at 9s create a"]
@@ -338,6 +364,7 @@ def test_choices_that_are_out_of_range_are_brought_into_it():
 
 SOURCES = {
     "an unknown source": ("std.other()", "std.other"),
+    "a value without a name": ("std.random(1)", "takes no value without a name"),
     "an unknown parameter": ("std.random(gpus: 3)", "takes no `gpus`"),
     "a size that is none": ("std.random(pods: many)", "is a number from 1"),
     "a size out of bounds": ("std.random(pods: 5000)", "is a number from 1"),

@@ -128,6 +128,15 @@ def test_faults_that_were_drawn_are_shrunk_and_written(project, story, lines):
     assert "fails as in an earlier run" in project.run("fuzz", "a.dra").out
 
 
+def test_settings_that_were_drawn_are_written(project):
+    body = "gates { DRADeviceTaints: any of [true, false]; DRADeviceTaintRules: false }"
+    story = f"{body}; taint device gpu-0 with k:NoSchedule; create small; expect small runs with gpu-1"
+    _, [text] = written(project, CLUSTER % "1.37" + f'fuzz "x" {{ {story} }}\n')
+    assert "gates { DRADeviceTaints: false, DRADeviceTaintRules: false }" in text
+    assert project.run("fmt", "--check", "specs").code == 0
+    assert project.run("test", "specs").code == 1
+
+
 def test_a_story_that_cannot_be_stored_can_be_shown(project):
     project.write("specs/regressions", "a file where the folder is to be")
     project.write("a.dra", 'node w\npod a\nfuzz "x" { create a; expect a is gone }\n')
