@@ -1,6 +1,7 @@
 """Beginnings that an environment knows: a cluster that is filled with one goes on like a cluster that was made."""
 
 import random
+from functools import partial
 from pathlib import Path
 
 import builders as b
@@ -31,6 +32,11 @@ def seen(simulation):
 
 def with_meta(each, **changes):
     return replace(each, metadata=replace(each.metadata, **changes))
+
+
+def note(told, *written):
+    """Keep what was written, and what it was before."""
+    told.append(written)
 
 
 OWNER = OwnerReference(api_version="v1", kind="Pod", name="waits", uid="own", controller=True)
@@ -68,7 +74,7 @@ def test_a_known_beginning_is_like_a_new_one(name):
     for _ in range(3):
         simulation = Simulation(known)
         told = []
-        simulation.store.on_write = lambda kind, old, new, told=told: told.append((kind, old, new))
+        simulation.store.on_write = partial(note, told)
         assert simulation.load(objects) == []
         course = [seen(simulation)]
         simulation.settle()
