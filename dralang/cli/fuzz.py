@@ -333,7 +333,12 @@ class _Report:
 
     def _end(self, campaign: Campaign) -> None:
         outcomes = campaign.outcomes
-        for part in coverage(reached_by(outcomes)):
+        try:
+            parts = coverage(reached_by(outcomes))
+        except KeyboardInterrupt:
+            # What could be reached is looked up for a moment; the totals are there without it.
+            campaign.interrupted, parts = True, ()
+        for part in parts:
             total = len(part.reached) + len(part.never)
             self._names(f"reached {len(part.reached)} of {total} {part.what}", part.reached)
             if part.never:
