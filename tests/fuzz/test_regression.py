@@ -57,6 +57,24 @@ def test_ends_under_other_settings_are_those_of_the_shrunk_story(project, own, n
     assert project.run("test", "own.dra").code == 0
 
 
+@pytest.mark.parametrize(
+    ("own", "other", "end"), [("true", "false", "is not nominated"), ("false", "true", "is nominated on worker-1")]
+)
+def test_pods_that_only_wait_otherwise_are_told_apart(project, own, other, end):
+    """Both are pending, one of them with a node in view."""
+    cluster = CLUSTER.replace("device gpu-[0..1]", "device gpu-[0..1] { bindingConditions: [ready] }") % "1.37"
+    quirk = "claim-named-twice-counts-twice"
+    body = f"quirks {{ {quirk}: {own} }}; compare with {{ quirks {{ {quirk}: any of [{own}, {other}] }} }}"
+    pod = "create pod p { claim r is shared; claim z is shared }"
+    claim = "claim shared { request r: 1 of gpu }\n"
+    _, [text] = written(project, f'{cluster}{claim}fuzz "x" {{ {body}; {pod} }}\n')
+    assert [line.strip() for line in text.splitlines() if "  expect " in line] == [f"expect pod p {end}"]
+    assert project.run("fmt", "--check", "specs").code == 0
+    assert project.run("test", "specs").code == 1
+    project.write("own.dra", text.replace(f"{quirk}: {other}", f"{quirk}: {own}"))
+    assert project.run("test", "own.dra").code == 0
+
+
 def test_what_its_author_expects_is_no_end(project):
     body = PREEMPTION.replace("  repeat", "  create small\n  expect small runs\n  repeat")
     _, [text] = written(project, CLUSTER % "1.38" + body % ("false", "true", "p"))
