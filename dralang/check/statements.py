@@ -422,8 +422,9 @@ class Elaborator:
             else self.converter.first(node.count, lambda value: failures(value, bindings, self.log))
         )
         # What is to fail may be the creation itself: a pod that a later statement describes is known here.
+        kinds = ("Pod",) if node.operation == "bind" else KIND_ORDER  # nothing else is ever bound
         with self.scope.knowing(self.described_later):
-            keys = self.scope.resolve(node.object, bindings, KIND_ORDER, globs=False)
+            keys = self.scope.resolve(node.object, bindings, kinds, globs=False)
         for key in keys if count is not None else ():
             self.steps.append(s.FailNext(node.span, node.operation, key, count))  # type: ignore[arg-type]
 
