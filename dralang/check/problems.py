@@ -9,6 +9,8 @@ from dralang.diagnostics.source import Span
 from dralang.spelling import nearest
 from dralang.syntax.tokens import MAX_NESTING
 
+NOTHING_THERE: Final = "DRA0218"
+"""The code of what is always left out of a fuzz."""
 _CEL_WORD: Final = re.compile(r"\w*")
 
 
@@ -209,7 +211,7 @@ def checks_nothing(title: str, span: Span) -> Diagnostic:
 def nothing_there(kind: str, span: Span) -> Diagnostic:
     """A statement of a fuzz with a hole for which there is no object."""
     return Diagnostic(
-        code="DRA0218",
+        code=NOTHING_THERE,
         severity="warning",
         message=f"there is no {kind} here, neither in the smallest story nor in the largest",
         span=span,

@@ -372,6 +372,15 @@ def test_ctrl_c_tells_what_was_found_until_then(project, monkeypatch, examples):
         assert "fails as in an earlier run" in project.run("fuzz", "a.dra::rare").out
 
 
+def test_what_is_never_done_is_told(project):
+    project.write("a.dra", 'pod a\nfuzz "early" { expect any pod runs; create a }\nfuzz "late" { create a }\n')
+    ran = project.run("fuzz", "a.dra", "--max-examples", "2")
+    assert ran.code == 0
+    assert "warning[DRA0218]: there is no pod here" in ran.err
+    assert ran.err.count("warning") == 1
+    assert project.run("fuzz", "a.dra", "--max-examples", "2", "-k", "late").err == ""
+
+
 def test_ctrl_c_in_the_report_leaves_the_totals(project, monkeypatch):
     project.write("a.dra", RARE)
 
