@@ -22,15 +22,16 @@ from dralang.check.holes import (
     Filled,
     LargestChooser,
     Parts,
-    UnfillableError,
     compared_headers,
     created_pods,
+    empty_holes,
     existing_objects,
     fill,
 )
 from dralang.check.lint import Linters
 from dralang.check.pools import with_slice_counts
 from dralang.check.random_story import may_have_groups, random_story
+from dralang.check.ranges import UnfillableError
 from dralang.check.references import check_choices, check_references, report_unused
 from dralang.check.scope import Scope
 from dralang.check.settings import settings_of
@@ -235,7 +236,8 @@ class _FileAnalysis:
             return None
         self.titles[title] = node.title.span
         headers = {item.keyword: item for item in node.body.statements if isinstance(item, n.Header)}
-        settings = settings_of([self.environment.headers, headers], bindings, self.log, self.overrides, self.defaults)
+        levels = (self.environment.headers, headers)
+        settings = settings_of(levels, bindings, self.log, self.overrides, self.defaults, fuzz=node.fuzz)
         elaborator = self.elaborate(node, bindings)
         self.known.update(elaborator.scope.objects)
         self.used.update(elaborator.scope.used)
@@ -330,6 +332,13 @@ class _Template:
 
     def check(self, log: DiagnosticLog) -> None:
         """Report holes that nothing can fill, and wrong settings of a ``compare with``."""
+        mistakes = empty_holes(self.node.body)
+        for diagnostic in mistakes:
+            log.add(diagnostic)
+        if mistakes:
+            return
+        left_out: dict[Span, str] = {}
+        kept: set[Span] = set()
         for chooser in (SmallestChooser(), LargestChooser()):
             try:
                 filled = self._filled(chooser)
@@ -339,6 +348,11 @@ class _Template:
             self._variants(filled.compared, self._headers(filled.statements), log)
             if log.has_errors:
                 return
+            left_out.update(filled.left_out)
+            kept |= filled.kept
+        for span, kind in left_out.items():
+            if span not in kept and span.source is self.node.span.source:
+                log.add(problems.nothing_there(kind, span))
 
     def draw(self, chooser: Chooser) -> Drawn:
         """Fill the holes, and tell the story."""
@@ -366,9 +380,9 @@ class _Template:
         # Time order is not text order: what speaks of a pod may come before the pod.
         analysis.foreseen = created_pods(tree.body)
         elaborator = analysis.elaborate(tree, {})
-        # A story that is drawn may have a setting of its own.
+        # A story that is drawn may have settings of its own.
         own = self._headers(tree.body.statements)
-        settings = self._settings((own,), log) if self.groups and own != self._headers() else self.settings
+        settings = self._settings((own,), log) if own != self._headers() else self.settings
         scenario = analysis.assemble(tree, self.title, settings, elaborator)
         if log.has_errors:
             errors = [item for item in log.sorted() if item.severity == "error"]

@@ -20,6 +20,7 @@ from dralang.check.files import Files, ParsedFile, ReadManifest, shown_beside
 from dralang.check.objects import ObjectBuilder
 from dralang.check.scope import spoken_kind
 from dralang.check.settings import USED_CONFIGURATION, read_header
+from dralang.check.values import Converter
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog, Related
 from dralang.diagnostics.source import Span
 from dralang.manifest.objects import CONFIGURATION_KIND, ManifestObject
@@ -321,9 +322,13 @@ class Declarer:
             return []
         self.calls.append(call)
         result: list[Declared] = []
-        for arguments in self._arguments(call, fixture.node, bindings):
+        rows = self._arguments(call, fixture.node, bindings)
+        # Nothing fills holes in a fixture: it does not belong to the fuzz that calls it. Its arguments do.
+        fuzz, self.builder.fuzz = self.builder.fuzz, False
+        for arguments in rows:
             for item in fixture.node.items:
                 result += self._fixture_item(item, arguments, fixture.home)
+        self.builder.fuzz = fuzz
         self.calls.pop()
         return result
 
@@ -399,10 +404,11 @@ class Declarer:
                     )
                     return []
                 # A default may speak of the parameters before it.
+                plain = Converter(self.log)
                 result = [
                     {**bound, name: resolved}
                     for bound in result
-                    if (resolved := self.builder.resolve(param.default, bound)) is not None
+                    if (resolved := plain.resolve(param.default, bound)) is not None
                 ]
             else:
                 result = [{**bound, name: value} for bound in result for value in values]

@@ -5,7 +5,7 @@ time, ties in the order of the text; a bare ``expect``, ``settle`` and ``within`
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, Final
 
 from msgspec import Struct
@@ -14,6 +14,7 @@ from dralang.api.kinds import KIND_OF_KEYWORD, KINDS
 from dralang.api.resourceslice import ResourceSlice
 from dralang.check import problems
 from dralang.check.expand import names, substitute
+from dralang.check.ranges import NUMBER, UnfillableError, ends_of
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import Span
 from dralang.scenario.holes import Chooser
@@ -24,22 +25,11 @@ from dralang.values.duration import format_duration, parse_duration
 
 MAX_STATEMENTS: Final = 20_000
 _MOST_TIMES: Final = 10_000
-_NUMBER: Final = re.compile(r"([+-]?\d{1,18})([A-Za-z]*)\Z", re.ASCII)
-_DURATION: Final = re.compile(r"(?:\d{1,12}(?:\.\d{1,3})?(?:ms|h|m|s)){1,4}\Z", re.ASCII)
-_UNITS: Final = (("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000))
 _PIECE: Final = re.compile(r"\$\$\{|\$\{([^}]*)\}")
 _IDENTIFIER: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[A-Za-z_][A-Za-z0-9_]*')
 _INDEX: Final = re.compile(r"\[[^\[\]]*\bas\s+([A-Za-z_][A-Za-z0-9_]*)\s*\]")
 _HOLES: Final = (n.AnyRange, n.AnyOf, n.AnyKind)
 Numbers = Mapping[str, int]
-
-
-class UnfillableError(Exception):
-    """A hole that nothing can fill."""
-
-    def __init__(self, diagnostic: Diagnostic) -> None:
-        super().__init__(diagnostic.message)
-        self.diagnostic = diagnostic
 
 
 class Existing(Struct, frozen=True):
@@ -57,10 +47,20 @@ class Existing(Struct, frozen=True):
 
 
 class Filled(Struct, frozen=True):
-    """A fuzz without holes: its statements, and the settings of its ``compare with``."""
+    """A fuzz without holes.
+
+    Attributes:
+        statements: of the story.
+        compared: the settings of its ``compare with``.
+        left_out: where the statements stand of which nothing is left, because there was no object for ``any KIND``,
+            each with the kind.
+        kept: where the others stand that had such a hole.
+    """
 
     statements: tuple[n.Statement, ...]
     compared: tuple[n.Block, ...]
+    left_out: Mapping[Span, str]
+    kept: Set[Span]
 
 
 def fill(
@@ -77,7 +77,7 @@ def fill(
     story.run([each for each in body.statements if not isinstance(each, n.Header)], {})
     story.flush(None)
     chosen = _Objects(existing, chooser, parts)
-    return Filled(tuple(chosen.statements(story.out)), tuple(story.compared))
+    return Filled(tuple(chosen.story(story.out)), tuple(story.compared), chosen.left_out, chosen.kept)
 
 
 class Parts:
@@ -173,7 +173,7 @@ class _Story:
 
     def _repeat(self, node: n.Repeat, numbers: Numbers) -> None:
         count = self.filled(node.count, numbers)
-        found = _NUMBER.match(count.text) if isinstance(count, n.Word) else None
+        found = NUMBER.match(count.text) if isinstance(count, n.Word) else None
         if found is None or found[2] or not 0 <= int(found[1]) <= _MOST_TIMES:
             raise UnfillableError(
                 problems.bad_number(f"`{node.count.span.text}` is no number of times", node.count.span)
@@ -262,31 +262,10 @@ class _Story:
 
     def _from_range(self, node: n.AnyRange, numbers: Numbers) -> n.Word:
         low, high = (_put_in(word.text, numbers, word.span) for word in (node.low, node.high))
-        if _DURATION.match(low) and _DURATION.match(high):
-            # The finest unit that is written: `0s..60s` are whole seconds.
-            step = min(size for unit, size in _UNITS if any(_has_unit(text, unit) for text in (low, high)))
-            first, last = parse_duration(low), parse_duration(high)
-            self._check(first, last, node)
-            steps = self.chooser.integer(0, (last - first) // step)
-            return n.Word(node.span, format_duration(first + steps * step))
-        ends = [_NUMBER.match(text) for text in (low, high)]
-        if ends[0] is None or ends[1] is None or (ends[0][2] != ends[1][2] and int(ends[0][1]) != 0):
-            raise UnfillableError(
-                problems.bad_range(
-                    f"`any {low}..{high}` is no range",
-                    node.span,
-                    "write two whole numbers, durations or quantities of one unit: `any 1Gi..8Gi`",
-                )
-            )
-        first, last = int(ends[0][1]), int(ends[1][1])
-        self._check(first, last, node)
-        return n.Word(node.span, f"{self.chooser.integer(first, last)}{ends[1][2]}")
-
-    def _check(self, first: int, last: int, node: n.AnyRange) -> None:
-        if first > last:
-            raise UnfillableError(
-                problems.bad_range(f"`{node.span.text}` is empty", node.span, "write the smaller end first")
-            )
+        ends = ends_of(low, high, node)
+        if ends.is_time:
+            return n.Word(node.span, format_duration(ends.first + self.chooser.integer(0, ends.steps) * ends.step))
+        return n.Word(node.span, f"{self.chooser.integer(ends.first, ends.first + ends.steps)}{ends.unit}")
 
     def _from_list(self, node: n.AnyOf, numbers: Numbers) -> n.Value:
         items = node.items.items
@@ -300,8 +279,21 @@ class _Story:
         return chosen
 
 
-def _has_unit(text: str, unit: str) -> bool:
-    return re.search(rf"[\d.]{unit}(?:\d|\Z)", text) is not None
+def empty_holes(body: n.Body) -> list[Diagnostic]:
+    """What is wrong with holes wherever they stand, drawn or not: ranges that are none, lists of nothing."""
+    found: list[Diagnostic] = []
+    stack: list[n.Node] = [body]
+    while stack:
+        here = stack.pop()
+        stack += _children(here)
+        if isinstance(here, n.AnyOf) and not here.items.items:
+            found.append(problems.bad_table("`any of []` leaves nothing to choose", here.span))
+        elif isinstance(here, n.AnyRange) and "${" not in here.low.text + here.high.text:
+            try:
+                ends_of(here.low.text, here.high.text, here)
+            except UnfillableError as error:
+                found.append(error.diagnostic)
+    return found
 
 
 def _at(span: Span, time: int, body: Any) -> n.At:
@@ -368,6 +360,20 @@ class _Objects:
         self.chooser = chooser
         self.parts = parts
         self.there: dict[str, list[str]] = {kind: list(found) for kind, found in existing.objects.items()}
+        self.ever: dict[str, list[str]] = {kind: list(found) for kind, found in existing.objects.items()}
+        self.declared: dict[str, list[str]] = {kind: list(found) for kind, found in existing.declared.items()}
+        self.left_out: dict[Span, str] = {}
+        self.kept: set[Span] = set()
+
+    def story(self, statements: Sequence[n.Statement]) -> list[n.Statement]:
+        """A whole story. A property holds for all of it, so it may be about whatever comes to exist in it."""
+        chosen = [None if isinstance(each, n.Property) else self._statement(each) for each in statements]
+        self.there = self.ever
+        every = [
+            self._statement(each) if isinstance(each, n.Property) else done
+            for each, done in zip(statements, chosen, strict=True)
+        ]
+        return [each for each in every if each is not None]
 
     def statements(self, statements: Iterable[n.Statement]) -> list[n.Statement]:
         result: list[n.Statement] = []
@@ -387,8 +393,11 @@ class _Objects:
             return type(node)(node.span, when, n.Body(node.span, ()) if body is None else body)
         try:
             chosen: n.Statement = self._chosen(node, creates=False)
-        except _NothingThereError:
+        except _NothingThereError as nothing:
+            self.left_out[node.span] = nothing.kind
             return None
+        if chosen is not node:
+            self.kept.add(node.span)
         self._note(chosen)
         return chosen
 
@@ -410,26 +419,28 @@ class _Objects:
         if not isinstance(ref.name, n.AnyKind):
             return ref
         kind = ref.name.kind
-        return n.Ref(ref.span, kind, n.Word(ref.span, self._pick(self.existing.declared.get(kind, ()))))
+        return n.Ref(ref.span, kind, n.Word(ref.span, self._pick(self.declared.get(kind, ()), kind)))
 
     def _one(self, kind: str, *, creates: bool) -> str:
         if kind == "device":
-            return self._pick(self.existing.devices)
+            return self._pick(self.existing.devices, kind)
         there = self.there.get(kind, [])
         if creates:
-            return self._pick([name for name in self.existing.declared.get(kind, ()) if name not in there])
-        return self._pick(there)
+            return self._pick([name for name in self.declared.get(kind, ()) if name not in there], kind)
+        return self._pick(there, kind)
 
-    def _pick(self, found: Sequence[str]) -> str:
+    def _pick(self, found: Sequence[str], kind: str) -> str:
         if not found:
-            raise _NothingThereError
+            raise _NothingThereError(kind)
         return found[self.chooser.integer(0, len(found) - 1)]
 
     def _note(self, node: n.Statement) -> None:
         """What a statement brings into being or ends."""
-        if isinstance(node, n.Decl) and node.kind != "pod":
+        if isinstance(node, n.Decl):
             for name in names(node.name, {}, DiagnosticLog()):
-                self.there.setdefault(node.kind, []).append(name.text)
+                self.declared.setdefault(node.kind, []).append(name.text)
+                if node.kind != "pod":
+                    self._exists(node.kind, name.text)
         refs = node.objects if isinstance(node, n.Create | n.ObjectsAction) else ()
         for ref in refs:
             if not isinstance(ref.name, n.Word) or "*" in ref.name.text:
@@ -438,22 +449,30 @@ class _Objects:
             for name in names(ref.name, {}, DiagnosticLog()):
                 there = self.there.setdefault(kind, [])
                 if isinstance(node, n.Create):
-                    if name.text not in there:
-                        there.append(name.text)
+                    self._exists(kind, name.text)
                 elif isinstance(node, n.ObjectsAction) and node.keyword == "delete" and name.text in there:
                     there.remove(name.text)
+
+    def _exists(self, kind: str, name: str) -> None:
+        for known in (self.there.setdefault(kind, []), self.ever.setdefault(kind, [])):
+            if name not in known:
+                known.append(name)
 
     def _kind_of(self, name: str, node: n.Statement) -> str:
         if isinstance(node, n.Create) and node.like is not None and node.like.kind:
             return node.like.kind
         for kind in KIND_OF_KEYWORD:
-            if name in self.existing.declared.get(kind, ()) or name in self.there.get(kind, ()):
+            if name in self.declared.get(kind, ()) or name in self.there.get(kind, ()):
                 return kind
         return "pod"
 
 
 class _NothingThereError(Exception):
     """There is none of the wanted kind: the statement is left out."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
 
 
 # ---- before the story -----------------------------------------------------------------------------------------------

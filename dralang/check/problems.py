@@ -9,6 +9,8 @@ from dralang.diagnostics.source import Span
 from dralang.spelling import nearest
 from dralang.syntax.tokens import MAX_NESTING
 
+NOTHING_THERE: Final = "DRA0218"
+"""The code of what is always left out of a fuzz."""
 _CEL_WORD: Final = re.compile(r"\w*")
 
 
@@ -203,6 +205,17 @@ def checks_nothing(title: str, span: Span) -> Diagnostic:
         message=f"scenario `{title}` expects nothing",
         span=span,
         help="say what should happen: `expect POD runs`",
+    )
+
+
+def nothing_there(kind: str, span: Span) -> Diagnostic:
+    """A statement of a fuzz with a hole for which there is no object."""
+    return Diagnostic(
+        code=NOTHING_THERE,
+        severity="warning",
+        message=f"there is no {kind} here, neither in the smallest story nor in the largest",
+        span=span,
+        help=f"without one the statement is left out; write it where a {kind} exists",
     )
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from dralang.api.kinds import KIND_OF_KEYWORD, is_served
 from dralang.check import problems
-from dralang.check.holes import UnfillableError
+from dralang.check.ranges import UnfillableError
 from dralang.diagnostics.diagnostic import DiagnosticLog
 from dralang.diagnostics.source import SourceFile
 from dralang.features import FeatureGates
@@ -46,7 +46,8 @@ def sizes_of(call: n.Call) -> dict[str, int]:
         name = "" if arg.name is None else arg.name.text
         if name not in sizes:
             known = ", ".join(f"`{each}: {size}`" for each, size in PARAMETERS.items())
-            raise UnfillableError(problems.bad_call(f"`{NAME}` takes no `{name}`", arg.span, f"it takes {known}", ()))
+            what = f"no `{name}`" if name else "no value without a name"
+            raise UnfillableError(problems.bad_call(f"`{NAME}` takes {what}", arg.span, f"it takes {known}", ()))
         text = arg.value.text if isinstance(arg.value, n.Word) else ""
         if not (text.isascii() and text.isdigit() and len(text) < 10) or not 1 <= int(text) <= _MOST:
             raise UnfillableError(problems.bad_number(f"`{name}` is a number from 1 to {_MOST}", arg.span))

@@ -107,7 +107,7 @@ class Scope:
         if ref.kind:
             info = KIND_OF_KEYWORD.get(ref.kind)
             if info is None or info.name not in kinds:
-                spoken = " or ".join(f"a {spoken_kind(kind)}" for kind in kinds[:4])
+                spoken = " or ".join(f"a {spoken_kind(kind)}" for kind in kinds[:4]) or "a device or counters"
                 self.log.add(problems.wrong_value(f"this needs {spoken}, not a {ref.kind}", ref.span))
                 return []
             kinds = (info.name,)

@@ -1,6 +1,7 @@
 """Header statements: version, feature gates, quirks, scheduler configuration."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Final
 
 from dralang.allocator.quirks import QUIRKS
@@ -22,8 +23,11 @@ USED_CONFIGURATION: Final = "used scheduler configuration"
 """The key among headers of a configuration that came as a manifest; what a `scheduler` block says stands above it."""
 
 
-def read_header(header: n.Header | Located, bindings: Bindings, log: DiagnosticLog) -> object:
-    """The value of one header statement or scheduler configuration: the version, or a map of switches or fields."""
+def read_header(header: n.Header | Located, bindings: Bindings, log: DiagnosticLog, *, fuzz: bool = False) -> object:
+    """The value of one header statement or scheduler configuration: the version, or a map of switches or fields.
+
+    In a fuzz a hole may stand for what is switched or set; it counts as its first choice.
+    """
     if isinstance(header, Located):
         return fields_of(header, log)
     if header.keyword == "kubernetes":
@@ -31,9 +35,9 @@ def read_header(header: n.Header | Located, bindings: Bindings, log: DiagnosticL
         return _version(header.value, bindings, log)
     assert isinstance(header.value, n.Block)
     if header.keyword == "scheduler":
-        located = Converter(log).untyped(header.value, bindings)
+        located = Converter(log, fuzz=fuzz).untyped(header.value, bindings)
         return None if located is None else fields_of(located, log)
-    switches = _switches(header.value, header.keyword, bindings, log)
+    switches = _switches(header.value, header.keyword, bindings, log, fuzz=fuzz)
     if header.keyword == "quirks":
         for name, (_, span) in switches.items():
             if name not in QUIRKS and name not in READINGS:
@@ -61,25 +65,37 @@ def _version(word: n.Word, bindings: Bindings, log: DiagnosticLog) -> str | None
     return None
 
 
-def _switches(block: n.Block, what: str, bindings: Bindings, log: DiagnosticLog) -> dict[str, tuple[bool, Span]]:
+def _switches(
+    block: n.Block, what: str, bindings: Bindings, log: DiagnosticLog, *, fuzz: bool
+) -> dict[str, tuple[bool, Span]]:
     result: dict[str, tuple[bool, Span]] = {}
-    converter = Converter(log)
+    converter = Converter(log, fuzz=fuzz)
     for entry in block.entries:
         if not isinstance(entry, n.Field):
             log.add(misplaced_sugar(entry, f"`{what}`"))
             continue
         name = one_name(entry.name, bindings, log)
-        value = converter.resolve(entry.value, bindings)
-        if name is None or value is None:
+        if name is None:
             continue
-        plain = scalar(value) if isinstance(value, n.Word) else None
-        if not isinstance(plain, bool):
-            log.add(problems.wrong_value(f"`{name}` is switched with `true` or `false`", entry.value.span))
+        switch = partial(_switch, name, bindings=bindings, converter=converter)
+        plain = converter.first(entry.value, switch)
+        if plain is None:
             continue
         if name in result:
             log.add(problems.given_twice(name, entry.name.span, result[name][1]))
         result[name] = (plain, entry.name.span)
     return result
+
+
+def _switch(name: str, value: n.Value, *, bindings: Bindings, converter: Converter) -> bool | None:
+    resolved = converter.resolve(value, bindings)
+    if resolved is None:
+        return None
+    plain = scalar(resolved) if isinstance(resolved, n.Word) else None
+    if isinstance(plain, bool):
+        return plain
+    converter.log.add(problems.wrong_value(f"`{name}` is switched with `true` or `false`", value.span))
+    return None
 
 
 def settings_of(
@@ -88,8 +104,10 @@ def settings_of(
     log: DiagnosticLog,
     overrides: Settings | None = None,
     defaults: Settings | None = None,
+    *,
+    fuzz: bool = False,
 ) -> Settings:
-    """The settings of a scenario: its headers over those of its file, entry by entry.
+    """The settings of a scenario: its headers over those of its file, entry by entry; those of a fuzz may have holes.
 
     ``overrides`` win over all of them; ``defaults`` hold where they say nothing. An empty version says nothing.
     """
@@ -102,9 +120,10 @@ def settings_of(
         quirks.update(defaults.quirks)
     scheduler: Fields | None = None
     spans: dict[str, Span] = {}
-    for level in headers:
+    levels = tuple(headers)
+    for number, level in enumerate(levels, 1):
         for keyword, header in level.items():
-            value = read_header(header, bindings, log)
+            value = read_header(header, bindings, log, fuzz=fuzz and number == len(levels))
             if keyword == "kubernetes" and isinstance(value, str):
                 version = value
                 spans[""] = header.span

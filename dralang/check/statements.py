@@ -11,10 +11,10 @@ from dralang.api.device import DeviceTaint
 from dralang.api.kinds import KINDS
 from dralang.api.located import Located
 from dralang.api.resourceslice import ResourceSlice
-from dralang.check import problems
-from dralang.check.changes import apply_change, read_change
+from dralang.check import labels, problems
+from dralang.check.changes import Change, apply_change, read_change
 from dralang.check.environment import Declarer, Environment
-from dralang.check.expand import Bindings, Name, names, one_name, substitute
+from dralang.check.expand import Bindings, Name, names, substitute
 from dralang.check.expectations import PropositionBuilder
 from dralang.check.faults import component_name, failures, number_of
 from dralang.check.scope import KIND_ORDER, Scope
@@ -239,12 +239,10 @@ class Elaborator:
         self.steps.append(s.Create(span, key, declared.object))
 
     def _create_new(self, node: n.Create, bindings: Bindings) -> None:
-        base: Declared | None = None
-        if node.like is not None:
-            found = self.scope.resolve(node.like, bindings, KIND_ORDER, globs=False)
-            if not found:
-                return
-            base = self.scope.objects.get(found[0])
+        models = [] if node.like is None else self._meant(node.like, bindings)
+        if node.like is not None and not (models and models[0][1]):
+            return
+        base = self.scope.objects.get(models[0][1][0]) if models else None
         if len(node.objects) != 1:
             self.log.add(
                 problems.bad_name(
@@ -257,14 +255,24 @@ class Elaborator:
         if not keyword or not isinstance(ref.name, n.Word):
             self.log.add(problems.bad_name("a new object needs its kind", ref.span, "write `create pod NAME { ... }`"))
             return
-        if base is not None and KINDS[base.key.kind].keyword != keyword:
-            self.log.add(
-                problems.wrong_value(f"a {keyword} cannot be like a {KINDS[base.key.kind].keyword}", node.span)
-            )
-            return
+        for model, keys in models:
+            others = [KINDS[key.kind].keyword for key in keys if KINDS[key.kind].keyword != keyword]
+            if others:
+                self.log.add(problems.wrong_value(f"a {keyword} cannot be like a {others[0]}", model.span))
+                return
         decl = n.Decl(node.span, keyword, ref.name, None, node.body)
         for name in names(ref.name, bindings, self.log):
             self._create_one(decl, name, base, node.span)
+
+    def _meant(self, ref: n.Ref, bindings: Bindings) -> list[tuple[n.Ref, list[ObjectKey]]]:
+        """What a reference may become, with the objects that are meant; `any KIND` is any that is declared."""
+        found = []
+        for each in self.scope.chosen(ref):
+            keys = self.scope.resolve(each, bindings, KIND_ORDER, globs=False)
+            if isinstance(each.name, n.AnyKind):
+                keys = [key for key in self.scope.objects if KINDS[key.kind].keyword == each.kind]
+            found.append((each, keys))
+        return found
 
     def _create_one(self, decl: n.Decl, name: Name, base: Declared | None, span: Span) -> None:
         declared = self.converter.build_one(decl, name, base=None if base is None else base.located)
@@ -292,20 +300,26 @@ class Elaborator:
         return key in self.created or (key.kind != "Pod" and key not in self.created_later)
 
     def _set_field(self, node: n.SetField, bindings: Bindings) -> None:
-        for key in self.scope.resolve(node.object, bindings, KIND_ORDER, globs=False):
-            change = read_change(key.kind, node.path, node.value, bindings, self.converter)
-            if change is None:
-                continue
-            declared = self.scope.objects.get(key)
-            located = None if declared is None else apply_change(declared.located, change)
-            if self._exists(key):
-                self.steps.append(s.SetField(node.span, key, change.path, change.value.plain()))
-                if declared is not None and located is not None:
-                    self._note_change(declared, located)
-                continue
-            if declared is None or located is None:
-                self.log.add(problems.wrong_value(f"`{node.path.text}` leads nowhere in `{key.name}`", node.path.span))
-                continue
+        changes: dict[str, Change | None] = {}
+        for number, (ref, keys) in enumerate(self._meant(node.object, bindings)):
+            for key in keys:
+                if key.kind not in changes:
+                    changes[key.kind] = read_change(key.kind, node.path, node.value, bindings, self.converter)
+                change = changes[key.kind]
+                # Every choice of a hole must have the field; the first one is changed.
+                if change is not None and number == 0 and isinstance(ref.name, n.Word):
+                    self._change(node, key, change)
+
+    def _change(self, node: n.SetField, key: ObjectKey, change: Change) -> None:
+        declared = self.scope.objects.get(key)
+        located = None if declared is None else apply_change(declared.located, change)
+        if self._exists(key):
+            self.steps.append(s.SetField(node.span, key, change.path, change.value.plain()))
+            if declared is not None and located is not None:
+                self._note_change(declared, located)
+        elif declared is None or located is None:
+            self.log.add(problems.wrong_value(f"`{node.path.text}` leads nowhere in `{key.name}`", node.path.span))
+        else:
             self._redeclare(declared, located)
 
     def _redeclare(self, declared: Declared, located: Located) -> None:
@@ -323,28 +337,38 @@ class Elaborator:
             self.changes.append((declared, replace(declared, object=decoded, located=located)))
 
     def _set_block(self, node: n.SetBlock, bindings: Bindings) -> None:
-        for key in self.scope.resolve(node.object, bindings, KIND_ORDER, globs=False):
-            declared = self.scope.objects.get(key)
-            keyword = KINDS[key.kind].keyword
-            if declared is None or keyword is None:
-                self.log.add(problems.bad_name(f"`{key.name}` has no declaration to change", node.object.span))
-                continue
-            word = n.Word(node.object.span, f"{key.namespace}/{key.name}" if key.namespace else key.name, quoted=True)
-            decl = n.Decl(node.span, keyword, word, None, node.body)
-            name = Name(word.text, node.object.span, bindings)
-            changed = self.converter.build_one(decl, name, base=declared.located)
-            if changed is None:
-                continue
-            if self._exists(key):
-                spec = changed.located.at(("spec",))
-                self.steps.append(s.SetField(node.span, key, ("spec",), spec.plain()))
-                self.changes.append((declared, changed))
-            else:
-                self.own.objects[key] = replace(declared, object=changed.object, located=changed.located)
-                self.scope.add(key, self.own.objects[key])
+        for number, (ref, keys) in enumerate(self._meant(node.object, bindings)):
+            is_meant = number == 0 and isinstance(ref.name, n.Word)
+            # Every choice of a hole must have the fields; the first one is changed.
+            for key in keys if is_meant else keys[:1]:
+                found = self._changed(node, key, bindings)
+                if found is not None and is_meant:
+                    self._set_whole(node, *found)
+
+    def _changed(self, node: n.SetBlock, key: ObjectKey, bindings: Bindings) -> tuple[Declared, Declared] | None:
+        """A declared object and what the body of a ``set`` makes of it, or None after a diagnostic."""
+        declared = self.scope.objects.get(key)
+        keyword = KINDS[key.kind].keyword
+        if declared is None or keyword is None:
+            self.log.add(problems.bad_name(f"`{key.name}` has no declaration to change", node.object.span))
+            return None
+        word = n.Word(node.object.span, f"{key.namespace}/{key.name}" if key.namespace else key.name, quoted=True)
+        decl = n.Decl(node.span, keyword, word, None, node.body)
+        changed = self.converter.build_one(decl, Name(word.text, node.object.span, bindings), base=declared.located)
+        return None if changed is None else (declared, changed)
+
+    def _set_whole(self, node: n.SetBlock, declared: Declared, changed: Declared) -> None:
+        key = declared.key
+        if self._exists(key):
+            spec = changed.located.at(("spec",))
+            self.steps.append(s.SetField(node.span, key, ("spec",), spec.plain()))
+            self.changes.append((declared, changed))
+        else:
+            self.own.objects[key] = replace(declared, object=changed.object, located=changed.located)
+            self.scope.add(key, self.own.objects[key])
 
     def _taint(self, node: n.TaintObject, bindings: Bindings) -> None:
-        located = taint_spec(self.converter, node.taint, bindings)
+        located = taint_spec(self.converter, node.taint, bindings, _effect_of(node.target))
         if located is None:
             return
         if node.target.kind == "device":
@@ -360,8 +384,8 @@ class Elaborator:
             self.steps.append(s.TaintNode(node.span, key, plain["key"], plain.get("value", ""), plain["effect"]))
 
     def _untaint(self, node: n.UntaintObject, bindings: Bindings) -> None:
-        taint_key = self.converter.text(node.key, bindings)
-        effect = None if node.effect is None else self.converter.text(node.effect, bindings)
+        taint_key = self.converter.text(node.key, bindings, labels.key)
+        effect = None if node.effect is None else self.converter.text(node.effect, bindings, _effect_of(node.target))
         if taint_key is None:
             return
         wanted = None if effect is None else str(effect.value)
@@ -373,14 +397,14 @@ class Elaborator:
             self.steps.append(s.TaintNode(node.span, key, str(taint_key.value), None, wanted))
 
     def _label(self, node: n.Label, bindings: Bindings) -> None:
-        labels: list[tuple[str, str | None]] = []
+        changes: list[tuple[str, str | None]] = []
         for entry in node.entries:
-            label = one_name(entry.key, bindings, self.log)
-            value = None if entry.value is None else self.converter.text(entry.value, bindings)
+            label = self.converter.text(entry.key, bindings, labels.key)
+            value = None if entry.value is None else self.converter.text(entry.value, bindings, labels.value)
             if label is not None:
-                labels.append((label, None if value is None else str(value.value)))
+                changes.append((str(label.value), None if value is None else str(value.value)))
         for key in self.scope.resolve(node.object, bindings, KIND_ORDER, globs=False):
-            self.steps.append(s.SetLabels(node.span, key, tuple(labels)))
+            self.steps.append(s.SetLabels(node.span, key, tuple(changes)))
 
     def _component(self, node: n.ComponentAction | n.Delay, bindings: Bindings) -> None:
         action = "delay" if isinstance(node, n.Delay) else node.keyword
@@ -398,8 +422,9 @@ class Elaborator:
             else self.converter.first(node.count, lambda value: failures(value, bindings, self.log))
         )
         # What is to fail may be the creation itself: a pod that a later statement describes is known here.
+        kinds = ("Pod",) if node.operation == "bind" else KIND_ORDER  # nothing else is ever bound
         with self.scope.knowing(self.described_later):
-            keys = self.scope.resolve(node.object, bindings, KIND_ORDER, globs=False)
+            keys = self.scope.resolve(node.object, bindings, kinds, globs=False)
         for key in keys if count is not None else ():
             self.steps.append(s.FailNext(node.span, node.operation, key, count))  # type: ignore[arg-type]
 
@@ -541,6 +566,11 @@ class Elaborator:
         proposition = self.propositions.build(node.proposition, bindings)
         if proposition is not None:
             self.steps.append(s.Watch(node.span, node.keyword, proposition))  # type: ignore[arg-type]  # the grammar's words
+
+
+def _effect_of(target: n.Ref) -> labels.Rule:
+    """What the effect of a taint may be there."""
+    return labels.device_effect if target.kind == "device" else labels.node_effect
 
 
 def _glob_matches(known: ObjectKey, glob: ObjectKey) -> bool:

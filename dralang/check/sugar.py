@@ -9,7 +9,7 @@ from dralang.api.located import Located
 from dralang.api.resourceclaim import DeviceSubRequest, ExactDeviceRequest
 from dralang.api.resourceslice import CounterSet, Device, DeviceCounterConsumption
 from dralang.api.schema import fields_of
-from dralang.check import problems
+from dralang.check import labels, problems
 from dralang.check.expand import Bindings, names, scalar
 from dralang.check.parts import HOSTNAME, Members, ObjectParts, entries_of, resource_list_schema
 from dralang.check.values import Converter, cel_text, misplaced_sugar, text_of
@@ -62,15 +62,15 @@ def _counters(parts: ObjectParts, entry: n.Counters) -> None:
 
 
 def _taint_of(parts: ObjectParts, taint: n.TaintSpec, bindings: Bindings) -> list[Located]:
-    located = taint_spec(parts.builder, taint, bindings)
+    located = taint_spec(parts.builder, taint, bindings, labels.device_effect)
     return [] if located is None else [located]
 
 
-def taint_spec(builder: Converter, taint: n.TaintSpec, bindings: Bindings) -> Located | None:
-    """``KEY[=VALUE]:EFFECT`` as the API writes it; effects are checked against those that exist."""
-    key = builder.text(taint.key, bindings)
-    effect = builder.text(taint.effect, bindings)
-    value = None if taint.value is None else builder.text(taint.value, bindings)
+def taint_spec(builder: Converter, taint: n.TaintSpec, bindings: Bindings, effect_rule: labels.Rule) -> Located | None:
+    """``KEY[=VALUE]:EFFECT`` as the API writes it."""
+    key = builder.text(taint.key, bindings, labels.key)
+    effect = builder.text(taint.effect, bindings, effect_rule)
+    value = None if taint.value is None else builder.text(taint.value, bindings, labels.value)
     if key is None or effect is None or (taint.value is not None and value is None):
         return None
     members: Members = {"key": key}
@@ -81,7 +81,8 @@ def taint_spec(builder: Converter, taint: n.TaintSpec, bindings: Bindings) -> Lo
 
 
 def _object_taint(parts: ObjectParts, entry: n.Taint) -> None:
-    located = taint_spec(parts.builder, entry.taint, parts.bindings)
+    rule = labels.node_effect if parts.keyword == "node" else labels.device_effect
+    located = taint_spec(parts.builder, entry.taint, parts.bindings, rule)
     if located is None:
         return
     if parts.keyword == "taintrule":
@@ -195,7 +196,7 @@ def _request_body(
 
 
 def _toleration(parts: ObjectParts, entry: n.Tolerate, bindings: Bindings) -> Located | None:
-    key = parts.builder.text(entry.key, bindings)
+    key = parts.builder.text(entry.key, bindings, labels.key)
     if key is None:
         return None
     members: Members = {"key": key}
@@ -203,11 +204,11 @@ def _toleration(parts: ObjectParts, entry: n.Tolerate, bindings: Bindings) -> Lo
         members["operator"] = Located("Exists", entry.span)
     else:
         members["operator"] = Located("Equal", entry.span)
-        value = parts.builder.text(entry.value, bindings)
+        value = parts.builder.text(entry.value, bindings, labels.value)
         if value is not None:
             members["value"] = value
     if entry.effect is not None:
-        effect = parts.builder.text(entry.effect, bindings)
+        effect = parts.builder.text(entry.effect, bindings, labels.device_effect)
         if effect is not None:
             members["effect"] = effect
     if entry.duration is not None:

@@ -16,6 +16,7 @@ from dralang.api.schema import FieldSchema, fields_of
 from dralang.check import problems
 from dralang.check.choices import first_choice
 from dralang.check.expand import Bindings, json_scalar, one_name, scalar, substitute, whole_value
+from dralang.check.labels import Rule
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import Span
 from dralang.spelling import nearest
@@ -66,9 +67,20 @@ class Converter:
         """What a value is read as; of a hole the first choice, and every choice must do."""
         return first_choice(value, read, self.log, fuzz=self.fuzz)
 
-    def text(self, value: n.Choice, bindings: Bindings) -> Located | None:
-        """A name or text, as a located string; of a hole the first choice, and every choice must be one."""
-        return self.first(value, lambda choice: self._text(choice, bindings))
+    def text(self, value: n.Choice, bindings: Bindings, rule: Rule | None = None) -> Located | None:
+        """A name or text, as a located string; of a hole the first choice, and every choice must be one.
+
+        In a fuzz every choice is held against the rule.
+        """
+
+        def read(choice: n.Value) -> Located | None:
+            found = self._text(choice, bindings)
+            refused = None if found is None or rule is None or not self.fuzz else rule(str(found.value), found.span)
+            if refused is not None:
+                self.log.add(refused)
+            return found
+
+        return self.first(value, read)
 
     def _text(self, value: n.Value, bindings: Bindings, kind: str = "") -> Located | None:
         if isinstance(value, n.Word):

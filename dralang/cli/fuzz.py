@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Final
 
 from dralang import __version__
+from dralang.check import problems
 from dralang.check.analysis import Analysis, Analyzer
 from dralang.cli import exits
 from dralang.cli.arguments import Arguments, UsageError
@@ -16,6 +17,7 @@ from dralang.cli.console import Console
 from dralang.cli.fuzz_json import fuzz_json, reached_by
 from dralang.cli.fuzz_oracles import admitted, counted, how_of, store_case
 from dralang.cli.project import analyzer, fault_text, find_specs, refuse, wanted_expression
+from dralang.diagnostics.diagnostic import Diagnostic
 from dralang.diagnostics.render import clean, render_place, render_text
 from dralang.fuzz.campaign import Campaign, Outcome, Plan, Target
 from dralang.fuzz.engine import EngineError
@@ -57,12 +59,15 @@ def run(arguments: Arguments, console: Console) -> int:
         for scenario in file.scenarios
         if scenario.template is not None
     ]
+    left_out = _left_out(collection)
+    if left_out:
+        console.err(render_text(left_out, color=look.color, width=look.width))
     targets, refused = admitted(targets, plan.how)
     if refused:
         console.err(render_text(refused, color=look.color, width=look.width))
     if not targets and not broken and not refused:
-        left_out = any(file.total > len(file.scenarios) for file in collection.files)
-        console.err(f"note: {'no `fuzz` is chosen' if left_out else 'there is no `fuzz` in these files'}\n")
+        some = any(file.total > len(file.scenarios) for file in collection.files)
+        console.err(f"note: {'no `fuzz` is chosen' if some else 'there is no `fuzz` in these files'}\n")
     if not targets and refused:
         return exits.UNUSABLE
     if not targets:
@@ -138,6 +143,18 @@ def _collect(arguments: Arguments, config: Config, console: Console) -> Collecti
     collection = Collector(analyzer(config), choice, fault_text(console)).collect(files)
     refuse(collection.problems)
     return collection
+
+
+def _left_out(collection: Collection) -> list[Diagnostic]:
+    """What chosen fuzzes never do: their examples say nothing of it."""
+    found = []
+    for file in collection.files:
+        lines = {line for each in file.scenarios for line in range(each.line, each.last_line + 1)}
+        for item in file.diagnostics:
+            span = item.span if item.code == problems.NOTHING_THERE else None
+            if span is not None and span.source.position(span.start).line in lines:
+                found.append(item)
+    return found
 
 
 class _Report:
@@ -333,7 +350,12 @@ class _Report:
 
     def _end(self, campaign: Campaign) -> None:
         outcomes = campaign.outcomes
-        for part in coverage(reached_by(outcomes)):
+        try:
+            parts = coverage(reached_by(outcomes))
+        except KeyboardInterrupt:
+            # What could be reached is looked up for a moment; the totals are there without it.
+            campaign.interrupted, parts = True, ()
+        for part in parts:
             total = len(part.reached) + len(part.never)
             self._names(f"reached {len(part.reached)} of {total} {part.what}", part.reached)
             if part.never:

@@ -150,6 +150,11 @@ class ObjectStore:
 
     # As a whole.
 
+    @property
+    def is_untouched(self) -> bool:
+        """Whether nothing was written or counted so far, and no call is to fail."""
+        return not (self.revision or self._suffixes or self._failures)
+
     def contents(self) -> Contents:
         """Everything, to fill another store with; only of a store in which nothing but creations has happened."""
         objects = [each for stored in self._objects.values() for each in stored.values()]
@@ -163,7 +168,7 @@ class ObjectStore:
 
     def fill(self, contents: Contents) -> None:
         """Create in this empty store what another one held; whoever watches is told of each object."""
-        assert not self.revision, "the store is empty"
+        assert self.is_untouched, "the store is empty"
         self._dependents = {uid: dict(owned) for uid, owned in contents.dependents.items()}
         self._complete = dict(contents.complete)
         self._suffixes = dict(contents.suffixes)

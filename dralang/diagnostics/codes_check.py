@@ -135,6 +135,15 @@ _NAMES: Final[dict[str, Code]] = {
         explanation="Without an expectation a scenario passes whatever happens, unless a statement fails.",
         example='pod a\n\nscenario "silence" {\n  create a\n}\n',
     ),
+    "DRA0218": Code(
+        title="a hole for which there is nothing",
+        explanation=(
+            "`any pod` is one that exists at that moment, as far as the text tells; `create any pod` one that was not "
+            "created yet. Where there is none, the statement is left out of the story, and nobody looks at an "
+            "expectation. That is so in the smallest story and in the largest, so it may be so in all."
+        ),
+        example='pod a\n\nfuzz "too early" {\n  expect any pod is pending\n  create a\n}\n',
+    ),
 }
 
 _VALUES: Final[dict[str, Code]] = {

@@ -32,6 +32,7 @@ FOUND_BY: Final = "Found by `dralang fuzz`"
 MOST_TRIES: Final = 600
 _EXPECTATIONS: Final = ("expect", "within", "always", "never", "witness", "invariant")
 _SPOKEN_OF: Final = ("pod", "template", "claim", "priority", "podgroup", "workload", "pdb", "namespace")
+_NOMINATED: Final = re.compile(r" is pending, nominated on ([^\s,]+)")
 _SLUG: Final = re.compile(r"[^a-z0-9]+")
 
 
@@ -161,15 +162,19 @@ def _is_said_anew(node: n.Node) -> bool:
     return isinstance(node, n.Header) and node.keyword in ("kubernetes", "gates", "quirks")
 
 
-def _expected(name: str, text: str | None) -> n.Expect:
-    """How a pod ended, as an expectation; None if it is not there any more."""
+def _expected(name: str, text: str | None, other: str | None) -> n.Expect:
+    """How a pod ended, as an expectation that its other end does not meet; None where it is not there any more."""
     span = _nowhere()
     word = n.Word(span, name)
     # The name comes first, and may be that of a state.
     end = "is gone" if text is None else text.removeprefix(f"{name} ")
     runs = re.fullmatch(r"runs on (\S+)(?: with (.+))?", end)
+    nominated, elsewhere = (_NOMINATED.search(each or "") for each in (text, other))
     predicate: n.Predicate
-    if runs is not None:
+    if nominated is not None or (elsewhere is not None and end.startswith("is pending")):
+        node = None if nominated is None else n.Word(span, nominated[1])
+        predicate = n.Is(span, nominated is None, n.Word(span, "nominated"), (), (), node, None)
+    elif runs is not None:
         devices = tuple([n.Word(span, device) for device in (runs[2] or "").split(", ") if device])
         predicate = n.Runs(span, False, n.Word(span, runs[1]), devices)  # noqa: FBT003  # fields of the tree
     else:
@@ -289,7 +294,9 @@ class _Writer:
         names = [name for name in sorted({*theirs, *mine}) if mine.get(name) != theirs.get(name)]
         if not names:
             return _Tried(candidate)
-        candidate = structs.replace(candidate, ends=tuple([_expected(name, theirs.get(name)) for name in names]))
+        candidate = structs.replace(
+            candidate, ends=tuple([_expected(name, theirs.get(name), mine.get(name)) for name in names])
+        )
         story, _, tree = self._read(candidate)
         if story is None:
             return _Tried(candidate)

@@ -214,7 +214,7 @@ class Simulation:
 
         The objects themselves are not judged: they may be captured, and declared ones were before the story began.
         """
-        first, objects = not self.store.revision and not self.now, tuple(objects)
+        first, objects = self.store.is_untouched and not self.now, tuple(objects)
         known = self.environment.loaded(objects) if first else None
         if known is not None:
             # The stories of a fuzz begin alike.

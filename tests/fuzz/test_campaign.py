@@ -372,6 +372,29 @@ def test_ctrl_c_tells_what_was_found_until_then(project, monkeypatch, examples):
         assert "fails as in an earlier run" in project.run("fuzz", "a.dra::rare").out
 
 
+def test_what_is_never_done_is_told(project):
+    project.write("a.dra", 'pod a\nfuzz "early" { expect any pod runs; create a }\nfuzz "late" { create a }\n')
+    ran = project.run("fuzz", "a.dra", "--max-examples", "2")
+    assert ran.code == 0
+    assert "warning[DRA0218]: there is no pod here" in ran.err
+    assert ran.err.count("warning") == 1
+    assert project.run("fuzz", "a.dra", "--max-examples", "2", "-k", "late").err == ""
+
+
+def test_ctrl_c_in_the_report_leaves_the_totals(project, monkeypatch):
+    project.write("a.dra", RARE)
+
+    def interrupted(reached):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dralang.cli.fuzz.coverage", interrupted)
+    ran = project.run("fuzz", "a.dra::rare", "--seed", "3")
+    assert ran.code == 2
+    assert "FOUND a.dra::rare" in ran.out
+    assert " interrupted " in ran.out.splitlines()[-2]
+    assert ", 1 found " in ran.out.splitlines()[-1]
+
+
 @pytest.mark.parametrize("sent", ["SIGINT", "SIGKILL"])
 def test_workers_end_with_the_run(project, sent):
     project.write("a.dra", RARE)

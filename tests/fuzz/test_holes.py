@@ -25,6 +25,7 @@ pod a { claim r from one }
 pod b { claim r is shared }
 """
 
+QUIRK = "claim-named-twice-counts-twice"
 # The body of a fuzz, the choices, and the story.
 STORIES = {
     "the first choices are the simplest": (
@@ -184,6 +185,35 @@ STORIES = {
     ),
     "a kind before a list": ("create a, b\ndelete pod any of [a, b]", [1], ["create a, b", "delete pod b"]),
     "a field that is called like a kind": ("set any of [a, b] priority: 3", [1], ["set b priority: 3"]),
+    "a pod that the story declares is one to create": (
+        "pod q { claim r from one }\ncreate any pod",
+        [2],
+        ["pod q { claim r from one }", "create pod q"],
+    ),
+    "like a pod that the story declares": (
+        "pod q { claim r from one }\ncreate pod p like any pod\nexpect p runs",
+        [2],
+        ["pod q { claim r from one }", "create pod p like pod q", "expect p runs"],
+    ),
+    "a property is about whatever comes to exist": (
+        "never any pod is succeeded\nwitness any pod is pending\ncreate a\ncreate b\ndelete a",
+        [1, 0],
+        ["never pod b is succeeded", "witness pod a is pending", "create a", "create b", "delete a"],
+    ),
+    "a gate": (
+        "gates { DRADeviceTaintRules: any of [true, false] }\ncreate a",
+        [1],
+        ["gates { DRADeviceTaintRules: false }", "create a"],
+    ),
+    "a quirk and a field of the scheduler": (
+        f"quirks {{ {QUIRK}: any of [false, true] }}\nscheduler {{ parallelism: any 1..9 }}\ncreate a",
+        [1, 4],
+        [
+            f"quirks {{ {QUIRK}: true }}",
+            "scheduler { parallelism: 4 }",
+            "create a",
+        ],
+    ),
     "like any pod": ("create pod p like any pod", [1], ["create pod p like pod b"]),
 }
 
@@ -241,6 +271,13 @@ def test_every_choice_is_drawn_and_goes_as_without_a_hole(statement):
 
 
 MISTAKES = {
+    "an empty range in the middle of a list": (
+        "create a\nwithin any of [1s, any 9s..7s, 3s] expect a runs",
+        "`any 9s..7s` is empty",
+    ),
+    "an empty range in a field": ("create pod p like a { priority: any of [1, any 3..2, 5] }", "`any 3..2` is empty"),
+    "a range of two units in the middle": ("repeat any of [1, any 2..3s, 4] { create a }", "is no number of times"),
+    "nothing to choose in the middle": ("create pod p like a { priority: any of [1, any of [], 5] }", "leaves nothing"),
     "an empty range": ("at any 9s..0s create a", "is empty"),
     "units that differ": ("create pod p like a { requests { memory: any 1Gi..8Mi } }", "is no range"),
     "nothing to choose": ("create pod p like any of [] {}", "leaves nothing to choose"),
@@ -248,6 +285,8 @@ MISTAKES = {
     "an empty range of times to wait": ("create a\nwithin any 30s..5s expect a runs", "is empty"),
     "failures of two units": ("create a\nfail next any 1..3s bind of a", "no number of failures"),
     "a component that does not exist": ("pause any of [scheduler, nobody]", "there is no component `nobody`"),
+    "a gate that is no switch": ("gates { DRAAdminAccess: any of [true, 3] }\ncreate a", "`true` or `false`"),
+    "a gate that does not exist": ("gates { Nope: any of [true, false] }\ncreate a", "unknown feature gate `Nope`"),
     "no number of times": ("repeat any 1s..2s { create a }", "is no number of times"),
     "an unknown gate": ("create a\ncompare with { gates { Nope: true } }", "Nope"),
     "no settings": ("create a\ncompare with {}", "names no settings"),
@@ -263,6 +302,42 @@ def test_a_hole_that_nothing_can_fill_is_a_mistake(name):
     assert any(message in error for error in errors), errors
 
 
+def warnings_of(body):
+    analysis = Analyzer().text(Path("f.dra"), "f.dra", (CLUSTER + f'fuzz "f" {{\n{body}\n}}\n').encode())
+    assert not [item for item in analysis.diagnostics if item.severity == "error"]
+    return [(item.code, item.span.text) for item in analysis.diagnostics if item.code == "DRA0218"]
+
+
+NOBODY = {
+    "an expectation of nobody": "expect any pod runs",
+    "a property of nobody": "always any pod is pending",
+    "nobody to delete": "at any 1s..9s delete any pod\nat 20s create a",
+    "nothing left": "delete node w-1\ndelete node w-2\ncordon any node",
+    "nothing of the kind": "label any taintrule k=v",
+}
+
+
+@pytest.mark.parametrize("name", NOBODY)
+def test_a_statement_that_is_always_left_out_is_told(name):
+    found = warnings_of(NOBODY[name])
+    assert [code for code, _ in found] == ["DRA0218"]
+    assert " any " in found[0][1]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "create a\nexpect any pod runs",
+        "always any pod is pending\npause scheduler\ncreate a",
+        "maybe create a\nexpect any pod runs",
+        "any order of { expect any pod runs; create a }",
+        "repeat any 0..2 as i { create pod p-${i} like a; delete any pod }",
+    ],
+)
+def test_a_statement_that_is_left_out_now_and_then_is_in_order(body):
+    assert warnings_of(body) == []
+
+
 def test_what_does_not_go_together_is_discarded():
     scenario = fuzz(
         "create pod p like a { priority: any 0..2000000000 }\nset claim shared metadata.labels: any of [{}]"
@@ -273,6 +348,15 @@ def test_what_does_not_go_together_is_discarded():
     assert isinstance(twice, list), "the same name twice is a mistake wherever it stands"
 
 
+def test_a_drawn_gate_is_the_one_of_the_story():
+    body = "gates { DRADeviceTaints: any of [true, false]; DRADeviceTaintRules: any of [true, false] }\n"
+    scenario = fuzz(body + "taint device x with k:NoSchedule\ncreate a\nexpect a runs with y")
+    on, mixed, off = (play_example(scenario, RecordedChooser(choices), Workshop()) for choices in ([], [1, 0], [1, 1]))
+    assert [each.is_discarded for each in (on, mixed, off)] == [False, True, False]
+    assert on.failure is None
+    assert off.failure.expected == "a runs with y"
+
+
 def test_choices_that_are_out_of_range_are_brought_into_it():
     example = play_example(fuzz("at any 5s..9s create a"), RecordedChooser([1000]), Workshop())
     assert story_of(example) == ["at 9s create a"]
@@ -280,6 +364,7 @@ def test_choices_that_are_out_of_range_are_brought_into_it():
 
 SOURCES = {
     "an unknown source": ("std.other()", "std.other"),
+    "a value without a name": ("std.random(1)", "takes no value without a name"),
     "an unknown parameter": ("std.random(gpus: 3)", "takes no `gpus`"),
     "a size that is none": ("std.random(pods: many)", "is a number from 1"),
     "a size out of bounds": ("std.random(pods: 5000)", "is a number from 1"),

@@ -57,6 +57,26 @@ def test_ends_under_other_settings_are_those_of_the_shrunk_story(project, own, n
     assert project.run("test", "own.dra").code == 0
 
 
+def test_pods_that_only_wait_otherwise_are_told_apart(project):
+    """Both are pending, one of them with a node in view (it is tried again for ever, so one such story is enough)."""
+    cluster = (
+        CLUSTER.replace(
+            "device gpu-[0..1]", "device gpu-[0..1] { bindingConditions: [ready]; bindingFailureConditions: [bad] }"
+        )
+        % "1.37"
+    )
+    quirk = "claim-named-twice-counts-twice"
+    body = f"compare with {{ quirks {{ {quirk}: any of [true, false] }} }}"
+    pod = "create pod p { claim r is shared; claim z is shared }"
+    claim = "claim shared { request r: 1 of gpu }\n"
+    _, [text] = written(project, f'{cluster}{claim}fuzz "x" {{ {body}; {pod} }}\n')
+    assert [line.strip() for line in text.splitlines() if "  expect " in line] == ["expect pod p is not nominated"]
+    assert project.run("fmt", "--check", "specs").code == 0
+    assert project.run("test", "specs").code == 1
+    project.write("own.dra", text.replace(f"{quirk}: false", f"{quirk}: true"))
+    assert project.run("test", "own.dra").code == 0
+
+
 def test_what_its_author_expects_is_no_end(project):
     body = PREEMPTION.replace("  repeat", "  create small\n  expect small runs\n  repeat")
     _, [text] = written(project, CLUSTER % "1.38" + body % ("false", "true", "p"))
@@ -126,6 +146,15 @@ def test_faults_that_were_drawn_are_shrunk_and_written(project, story, lines):
     assert replayed.code == 1
     assert "small runs" in replayed.out
     assert "fails as in an earlier run" in project.run("fuzz", "a.dra").out
+
+
+def test_settings_that_were_drawn_are_written(project):
+    body = "gates { DRADeviceTaints: any of [true, false]; DRADeviceTaintRules: false }"
+    story = f"{body}; taint device gpu-0 with k:NoSchedule; create small; expect small runs with gpu-1"
+    _, [text] = written(project, CLUSTER % "1.37" + f'fuzz "x" {{ {story} }}\n')
+    assert "gates { DRADeviceTaints: false, DRADeviceTaintRules: false }" in text
+    assert project.run("fmt", "--check", "specs").code == 0
+    assert project.run("test", "specs").code == 1
 
 
 def test_a_story_that_cannot_be_stored_can_be_shown(project):

@@ -12,7 +12,7 @@ from dralang.api.affinity import Taint
 from dralang.api.validation import formats
 from dralang.api.validation.errors import Errors, duplicate, invalid, not_supported, required
 
-_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+NODE_TAINT_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _MAX_LENGTH: Final = 253
 _NAME: Final = re.compile(r"[A-Z][a-zA-Z0-9]*(?:/[a-zA-Z][a-zA-Z0-9]*)*\Z")
 _FORM: Final = (
@@ -45,8 +45,8 @@ def node_taints(taints: tuple[Taint, ...], path: str, out: Errors) -> None:
             formats.label_value(taint.value, f"{here}.value", out)
         if not taint.effect:
             out.append(required(f"{here}.effect"))
-        elif taint.effect not in _EFFECTS:
-            out.append(not_supported(f"{here}.effect", taint.effect, _EFFECTS))
+        elif taint.effect not in NODE_TAINT_EFFECTS:
+            out.append(not_supported(f"{here}.effect", taint.effect, NODE_TAINT_EFFECTS))
         if (taint.key, taint.effect) in seen:
             error = duplicate(here, taint)
             out.append(structs.replace(error, detail="taints must be unique by key and effect pair"))
