@@ -38,6 +38,8 @@ from dralang.scenario.scheduler_config import SchedulerConfig
 
 _OF_PROFILE: Final = ("schedulerName", "percentageOfNodesToScore", "plugins", "pluginConfig")
 _OF_ALL: Final = ("percentageOfNodesToScore", "podInitialBackoffSeconds", "podMaxBackoffSeconds", "extenders")
+_OF_MODEL: Final = ("ties",)
+"""What only a `scheduler` block says: no field of Kubernetes, but a thing that Kubernetes leaves to chance."""
 _WITHOUT_EFFECT: Final = frozenset(
     {
         "apiVersion", "kind", "parallelism", "leaderElection", "clientConnection", "enableProfiling",
@@ -46,6 +48,7 @@ _WITHOUT_EFFECT: Final = frozenset(
 )  # fmt: skip
 _MAX_SECONDS: Final = 10**9
 _MAX_WEIGHT: Final = 10**6
+_MAX_TIES: Final = 10**6
 
 
 class _PluginSet(NamedTuple):
@@ -58,20 +61,26 @@ class _PluginSet(NamedTuple):
 _NOTHING_SAID: Final = _PluginSet({}, {})
 
 
-def fields_of(located: Located, log: DiagnosticLog) -> Fields:
+def fields_of(located: Located, log: DiagnosticLog, *, is_block: bool = False) -> Fields:
     """The fields of a configuration, those of its profile beside them.
+
+    Args:
+        located: the configuration.
+        log: takes the diagnostics.
+        is_block: whether it is a `scheduler` block and no manifest.
 
     Diagnostics: DRA0313 unknown or unmodelled fields, several profiles.
     """
     result: dict[str, Located] = {}
     profile: dict[str, Located] = {}
+    known = (*_OF_ALL, *_OF_PROFILE, *(_OF_MODEL if is_block else ()))
     for name, value in entries_of(located, "a scheduler configuration", log).items():
         if name == "profiles":
             profile = _profile(value, log)
-        elif name in _OF_ALL or name in _OF_PROFILE:
+        elif name in known:
             result[name] = value
         elif name not in _WITHOUT_EFFECT:
-            log.add(unknown("field", name, value.key_span or value.span, (*_OF_ALL, *_OF_PROFILE, "profiles")))
+            log.add(unknown("field", name, value.key_span or value.span, (*known, "profiles")))
     extenders = result.pop("extenders", None)
     if extenders is not None and extenders.value not in (None, ()):
         log.add(refused("`extenders` are not modelled", extenders.key_span or extenders.span, "leave them out"))
@@ -118,6 +127,7 @@ def scheduler_config(fields: Fields, features: FeatureGates | None, log: Diagnos
         initial_backoff=initial * 1000,
         max_backoff=longest * 1000,
         percentage_of_nodes_to_score=reader.number("percentageOfNodesToScore", 0, 0, 100),
+        ties=reader.number("ties", 0, 0, _MAX_TIES),
         plugins=plugins,
         off_at=off_at,
         weights=weights,

@@ -36,7 +36,7 @@ def read_header(header: n.Header | Located, bindings: Bindings, log: DiagnosticL
     assert isinstance(header.value, n.Block)
     if header.keyword == "scheduler":
         located = Converter(log, fuzz=fuzz).untyped(header.value, bindings)
-        return None if located is None else fields_of(located, log)
+        return None if located is None else fields_of(located, log, is_block=True)
     switches = _switches(header.value, header.keyword, bindings, log, fuzz=fuzz)
     if header.keyword == "quirks":
         for name, (_, span) in switches.items():

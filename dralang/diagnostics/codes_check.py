@@ -193,7 +193,8 @@ _VALUES: Final[dict[str, Code]] = {
             "postFilter, preScore and score, weights, and the arguments of DynamicResources, NodeResourcesFit, "
             "NodeResourcesBalancedAllocation and InterPodAffinity. What would change decisions and is not modelled is "
             "refused by name: extenders, further profiles, plugins and arguments that the simulated scheduler does not "
-            "have. Leader election, client connection, parallelism and profiling change no decision and are taken."
+            "have. Leader election, client connection, parallelism and profiling change no decision and are taken. A "
+            "`scheduler` block also has `ties`, a number from 0: which of several equally good nodes is taken."
         ),
         example='scheduler {\n  extenders: [{ urlPrefix: "http://scorer" }]\n}\n',
     ),

@@ -10,7 +10,7 @@ from dralang.run.outcome import Why
 from dralang.run.simulation import Simulation
 from dralang.scheduler.framework import CycleState, NodeStatuses
 from dralang.scheduler.node_info import PodInfo
-from dralang.scheduler.preemption import Considered, choose, describe
+from dralang.scheduler.preemption import Considered, describe
 
 
 class Chance(NamedTuple):
@@ -61,7 +61,7 @@ def chance_of(simulation: Simulation, pod: Pod) -> Chance:
         return Chance(holds=False, text=f"{name} is {found.obstacle.rstrip('.')}", considered=found)
     if not found.candidates:
         return Chance(holds=False, text=f"{name} finds no victims", considered=found)
-    best = choose(found.candidates)
+    best = scheduler.preemption.choose(found.candidates)
     victims = ", ".join(victim.pod.metadata.name for victim in best.victims)
     return Chance(holds=True, text=f"{name} can preempt {victims} on {best.node}", considered=found)
 
@@ -78,7 +78,7 @@ def why_preemption(simulation: Simulation, pod: Pod) -> tuple[Why, ...]:
     if found.obstacle:
         reasons.append(Why(f"preemption: {found.obstacle}"))
         return tuple(reasons)
-    best = choose(found.candidates) if found.candidates else None
+    best = simulation.scheduler.preemption.choose(found.candidates) if found.candidates else None
     table = [Why(describe(candidate, chosen=candidate is best)) for candidate in found.candidates]
     table += [Why(f"node {node}: {status.message}") for node, status in found.tried.own.items()]
     if table:

@@ -64,6 +64,7 @@ def scheduler_settings(config: SchedulerConfig) -> SchedulerSettings:
         initial_backoff=config.initial_backoff,
         max_backoff=config.max_backoff,
         percentage_of_nodes_to_score=config.percentage_of_nodes_to_score,
+        ties=config.ties,
         plugins=config.plugins,
         off_at=config.off_at,
         weights=dict(config.weights),

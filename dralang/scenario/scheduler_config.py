@@ -51,6 +51,7 @@ class SchedulerConfig(Struct, frozen=True, kw_only=True):
         initial_backoff: `podInitialBackoffSeconds`.
         max_backoff: `podMaxBackoffSeconds`.
         percentage_of_nodes_to_score: 0 lets the size of the cluster decide.
+        ties: which one of several equal nodes is taken, counted from the usual one; see ``SchedulerSettings``.
         plugins: the modelled plugins that are on, in the order in which they are asked.
         off_at: extension points at which one of them is not asked all the same: point and plugin, sorted.
         weights: of score plugins, where they differ from the default; sorted.
@@ -61,6 +62,7 @@ class SchedulerConfig(Struct, frozen=True, kw_only=True):
     initial_backoff: int
     max_backoff: int
     percentage_of_nodes_to_score: int
+    ties: int = 0
     plugins: tuple[str, ...]
     off_at: tuple[tuple[str, str], ...]
     weights: tuple[tuple[str, int], ...]

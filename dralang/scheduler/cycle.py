@@ -81,6 +81,7 @@ class SchedulingAlgorithm:
         nominator: who is meant for which node.
         verdicts: what was found out before.
         percentage: share of the nodes that must be found to fit, 0 for what the size of the cluster suggests.
+        ties: which one of several best nodes is taken, see ``SchedulerSettings``.
         nominates_by_status: a pod is nominated to the node that its status names.
         memory: see ``SchedulerSettings``.
     """
@@ -93,6 +94,7 @@ class SchedulingAlgorithm:
         verdicts: VerdictCache,
         *,
         percentage: int = 0,
+        ties: int = 0,
         nominates_by_status: bool = False,
         memory: str = "usual",
     ) -> None:
@@ -113,6 +115,7 @@ class SchedulingAlgorithm:
         self._cache = cache
         self._nominator = nominator
         self._percentage = percentage
+        self._ties = ties
         self._nominates_by_status = nominates_by_status
         self._next_start = 0
         self._insistent = [plugin for plugin in self._filters if type(plugin).only_node is not Plugin.only_node]
@@ -322,7 +325,7 @@ class SchedulingAlgorithm:
         sums = cast("list[int]", totals)
         if others:
             sums = [sum(column) for column in zip(sums, *others, strict=True)]
-        return walked.fitting[first_of_heap(sums)]
+        return walked.fitting[best_of(sums, self._ties)]
 
     def _nodes_to_find(self, count: int) -> int:
         if count < MIN_FEASIBLE_NODES:
@@ -443,8 +446,18 @@ class SchedulingAlgorithm:
             scores = plugin.normalize([plugin.score(state, info, node) for node in nodes])
             for index, score in enumerate(scores):
                 totals[index] += score * plugin.weight
-        best = first_of_heap(totals)
+        best = best_of(totals, self._ties)
         return Found(nodes[best].name, tuple((node.name, total) for node, total in zip(nodes, totals, strict=True)))
+
+
+def best_of(scores: Sequence[int], ties: int) -> int:
+    """The index of the highest score; among equals the one that comes `ties` places after Go's choice."""
+    usual = first_of_heap(scores)
+    if not ties:
+        return usual
+    highest = scores[usual]
+    best = [index for index, score in enumerate(scores) if score == highest]
+    return best[(best.index(usual) + ties) % len(best)]
 
 
 def first_of_heap(scores: Sequence[int]) -> int:

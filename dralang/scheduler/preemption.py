@@ -21,6 +21,7 @@ from dralang.scheduler.framework import SUCCESS, Code, CycleState, NodeStatuses,
 from dralang.scheduler.node_info import NodeCache, NodeInfo, PodInfo
 from dralang.scheduler.nominator import PodNominator
 from dralang.scheduler.queue import SchedulingQueue
+from dralang.scheduler.settings import SchedulerSettings
 from dralang.values.duration import format_duration
 
 MIN_CANDIDATES = 100
@@ -49,6 +50,7 @@ class PreemptionHandle(Protocol):
     binder: Binder
     on_preempting: Callable[[Pod, str, tuple[Pod, ...]], None] | None
     readings: frozenset[str]
+    settings: SchedulerSettings
 
 
 class Candidate(NamedTuple):
@@ -113,13 +115,17 @@ class DefaultPreemption(Plugin):
                 return Status(Code.ERROR, f"preemption: {', '.join(found.errors)}"), None
             count = len(self._scheduler.cache.nodes())
             return _answer(f"0/{count} nodes are available: {found.tried.summary(count)}."), ""
-        best = choose(found.candidates)
+        best = self.choose(found.candidates)
         if self._scheduler.on_preempting is not None:
             self._scheduler.on_preempting(info.pod, best.node, tuple([victim.pod for victim in best.victims]))
         self._nominate(state, info, best, found.candidates)
         self._evict(info, best)
         text = f"found a potential placement for pod on node {best.node}, preempting {len(best.victims)} victims"
         return Status(Code.SUCCESS, f"preemption: {text}"), best.node
+
+    def choose(self, candidates: Sequence[Candidate]) -> Candidate:
+        """The candidate that an attempt takes."""
+        return choose(candidates, self._scheduler.settings.ties)
 
     def consider(self, state: CycleState, info: PodInfo, statuses: NodeStatuses) -> Considered:
         """What an attempt would find now; changes nothing.
@@ -374,8 +380,8 @@ def split_by_budget(
     return protected, others
 
 
-def choose(candidates: Sequence[Candidate]) -> Candidate:
-    """The node where preemption hurts least.
+def choose(candidates: Sequence[Candidate], ties: int = 0) -> Candidate:
+    """The node where preemption hurts least; among equals the one that comes `ties` places after the first.
 
     Source: kubernetes preemption.go pickOneNodeForPreemption.
     """
@@ -391,4 +397,8 @@ def choose(candidates: Sequence[Candidate]) -> Candidate:
         earliest = min(starts, default=0)
         return candidate.violations, highest, total, len(candidate.victims), -earliest
 
-    return min(candidates, key=badness)
+    if not ties:
+        return min(candidates, key=badness)
+    least = min(map(badness, candidates))
+    best = [candidate for candidate in candidates if badness(candidate) == least]
+    return best[ties % len(best)]

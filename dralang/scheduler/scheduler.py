@@ -129,6 +129,7 @@ class Scheduler:
             self.nominator,
             self.verdicts,
             percentage=settings.percentage_of_nodes_to_score,
+            ties=settings.ties,
             nominates_by_status=STATUS_NOMINATES in self.readings,
             memory=settings.memory,
         )
@@ -459,7 +460,7 @@ class Scheduler:
 
     def _search_time(self, queued: QueuedEntity) -> int:
         """How long the cycle looks for devices."""
-        if not self.dynamic_resources.search_is_slow:
+        if not self.dynamic_resources.search.is_slow:
             return 0
         members = queued.ordered() if isinstance(queued, QueuedGroup) else [queued]
         infos = [each.info for each in members if isinstance(each, QueuedPod)]

@@ -55,6 +55,15 @@ def test_the_manifest_is_read_and_the_block_stands_above_it_entry_by_entry(tmp_p
     assert (found.name, found.initial_backoff, found.percentage_of_nodes_to_score) == ("gpu-scheduler", 3000, 20)
 
 
+def test_what_kubernetes_leaves_to_chance_is_said_in_a_block_only(tmp_path):
+    assert config("scheduler {}\n", tmp_path).ties == 0
+    assert config("scheduler { ties: 3 }\n", tmp_path).ties == 3
+    manifest = YAML.replace("kind: KubeSchedulerConfiguration", "kind: KubeSchedulerConfiguration\nties: 3")
+    assert manifest != YAML
+    found = analysed('use "scheduler.yaml"\n', tmp_path, manifest).diagnostics
+    assert [(item.code, item.span.text) for item in found] == [("DRA0313", "ties")]
+
+
 def test_a_scenario_stands_above_its_file(tmp_path):
     text = (
         "scheduler { podInitialBackoffSeconds: 2; podMaxBackoffSeconds: 5 }\npod a\n"
@@ -188,6 +197,8 @@ REFUSED = {
     "a backoff of nothing": ("podInitialBackoffSeconds: 0", "0", "whole number from 1"),
     "a longest backoff that is shorter": ("podInitialBackoffSeconds: 20", "20", "is less than"),
     "a percentage beyond all": ("percentageOfNodesToScore: 101", "101", "from 0 to 100"),
+    "a choice among equals before the first": ("ties: -1", "-1", "whole number from 0"),
+    "a choice among equals that is no number": ("ties: any", "any", "whole number from 0"),
     "a scheduler without a name": ("schedulerName: 7", "7", "is a text"),
     "an unknown plugin": ("plugins { filter { enabled: [{ name: Cosched }] } }", "Cosched", "is not modelled"),
     "a plugin that is not modelled": (

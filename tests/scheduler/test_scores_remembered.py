@@ -21,10 +21,10 @@ ARGUMENTS = {
 }
 
 
-def story(seed: int, arguments: PluginArguments, *, remembers: bool) -> dict[str, str]:
+def story(seed: int, arguments: PluginArguments, *, remembers: bool, ties: int = 0) -> dict[str, str]:
     """Where the pods of a random story end up."""
     chance = random.Random(seed)
-    settings = SchedulerSettings(arguments=arguments)
+    settings = SchedulerSettings(arguments=arguments, ties=ties)
     simulation = Simulation(Environment(features(), DriverExpressions(), None, settings))
     nodes = [f"n{number}" for number in range(NODES)]
     slices = [gpu_slice(name, chance.randint(1, 5)) for name in nodes]
@@ -61,6 +61,16 @@ def test_what_is_remembered_is_what_would_be_found(arguments: PluginArguments):
         kept, anew = (story(seed, arguments, remembers=remembers) for remembers in (True, False))
         assert kept == anew, seed
         assert sum(map(bool, kept.values())) > 20
+
+
+def test_the_choice_among_equals_is_the_same_with_and_without_memory():
+    arguments, usual = PluginArguments(), []
+    for ties in (0, 1, 7):
+        for seed in range(count(3, 60)):
+            kept, anew = (story(seed, arguments, remembers=remembers, ties=ties) for remembers in (True, False))
+            assert kept == anew, (seed, ties)
+            usual.append(kept)
+    assert len({tuple(sorted(each.items())) for each in usual}) > len(usual) // 3, "another choice is another course"
 
 
 def test_without_the_filter_that_tells_pods_apart_nothing_is_remembered():

@@ -99,7 +99,7 @@ class DynamicResources(Plugin):
         self._extended = features.enabled("DRAExtendedResource")
         self.node_allocatable = features.enabled("DRANodeAllocatableResources")
         self.binding_timeout = binding_timeout
-        self._search = DeviceSearch(
+        self.search = DeviceSearch(
             store.events, filter_timeout if features.enabled("DRASchedulerFilterTimeout") else 0
         )
         self.preempts = self.has_add_pod = self.has_nominations = features.enabled("DRAPreemption")
@@ -217,25 +217,20 @@ class DynamicResources(Plugin):
                     return Status(Code.UNRESOLVABLE, f"request {label}: device class {class_name} does not exist")
         return None
 
-    @property
-    def search_is_slow(self) -> bool:
-        """Whether a look for devices takes any time: no, unless a scenario says so."""
-        return self._search.is_slow
-
     def search_time(self, info: PodInfo) -> int:
         """How long a cycle of the pod looks for devices where a search takes time."""
         claims = pod_claims(info.pod, self.manager, group_claims=self.group_claims)
         if isinstance(claims, str):
             return 0
         extended = self._extended and bool(mapped_requests(info, self.manager.names))
-        return self._search.duration if extended or any(map(is_open, claims)) else 0
+        return self.search.duration if extended or any(map(is_open, claims)) else 0
 
     def sign(self, state: CycleState, info: PodInfo) -> Hashable | None:
         """What the claims ask for, if nothing else about them matters."""
         data = state.read(STATE)
         if data is None or not data.claims:
             return ()
-        if self._search.is_slow:
+        if self.search.is_slow:
             return None
         # What the filter finds out about alternatives is needed for the score.
         if self.node_allocatable or has_alternatives(data):
@@ -307,7 +302,7 @@ class DynamicResources(Plugin):
         given = self._given(state, data, info, node, attempt, units) if self.preempts else None
         if given is not None:
             return given
-        if self._search.times_out:
+        if self.search.times_out:
             return timed_out(node.name)
         outcome = self.manager.ask(attempt, node.api)
         if not isinstance(outcome, Allocated):
