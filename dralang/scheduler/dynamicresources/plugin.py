@@ -99,9 +99,7 @@ class DynamicResources(Plugin):
         self._extended = features.enabled("DRAExtendedResource")
         self.node_allocatable = features.enabled("DRANodeAllocatableResources")
         self.binding_timeout = binding_timeout
-        self.search = DeviceSearch(
-            store.events, filter_timeout if features.enabled("DRASchedulerFilterTimeout") else 0
-        )
+        self.search = DeviceSearch(store.events, filter_timeout if features.enabled("DRASchedulerFilterTimeout") else 0)
         self.preempts = self.has_add_pod = self.has_nominations = features.enabled("DRAPreemption")
         self._closes_claims = self.preempts and TRACKED_CLAIMS_CLOSED in readings
         self._units_share = UNITS_SHARE in readings
