@@ -103,16 +103,6 @@ class EventQueue:
             self.near_count += 1
         return timer
 
-    def tell(self, phase: Phase, component: str, action: Callable[[Any], None], argument: object, due: int) -> None:
-        """Add an entry that is due at an instant and that nobody will cancel."""
-        if self._parked:
-            self.schedule(phase, component, action, argument, delay=due - self.now)
-            return
-        self._sequence = sequence = self._sequence + 1
-        timer = Timer(self, due, phase, sequence, component, action, argument, False)  # noqa: FBT003  # faster than by name
-        heappush(self._heap, (due, phase, sequence, timer))
-        self.near_count += 1
-
     def cancel(self, timer: Timer) -> None:
         """Take an entry out, wherever it waits."""
         if timer.state == _WAITING and not timer.far:

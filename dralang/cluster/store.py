@@ -219,7 +219,7 @@ class ObjectStore:
             if due == now and each.wants is not None and not each.wants(event):
                 continue  # what comes later keeps the cluster busy until then, even if it changes nothing
             each.last_due = due
-            events.tell(each.phase, each.component, each.handler, event, due)
+            events.schedule(each.phase, each.component, each.handler, event, delay=due - now)
 
     # Faults.
 
