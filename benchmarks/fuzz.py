@@ -49,16 +49,21 @@ def integers(low: int, high: int) -> st.SearchStrategy[int]:
     return st.integers(low, high)
 
 
+@st.composite
+def drawing(draw: st.DrawFn) -> st.DrawFn:
+    """The function that draws, as `dralang fuzz` has it."""
+    return draw
+
+
 class Asking:
     """Asks Hypothesis."""
 
-    def __init__(self, data: st.DataObject) -> None:
-        self.data = data
+    def __init__(self, draw: st.DrawFn) -> None:
+        self.draw = draw
 
     def integer(self, low: int, high: int) -> int:
         """What Hypothesis answers."""
-        number: int = self.data.draw(integers(low, high))
-        return number
+        return self.draw(integers(low, high))
 
 
 class Blind(Watch):
@@ -89,9 +94,9 @@ def drawn_by_hypothesis(template: Template, workshop: Workshop, examples: int) -
 
     @seed(0)
     @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-    @given(st.data())
-    def body(data: st.DataObject) -> None:
-        chooser = RecordingChooser(Asking(data))
+    @given(drawing())
+    def body(draw: st.DrawFn) -> None:
+        chooser = RecordingChooser(Asking(draw))
         story = template.draw(chooser).scenario
         assert story is not None
         assert not play(story, workshop).failures

@@ -1,6 +1,7 @@
 """What a range reaches from and to: numbers, times, quantities of one unit."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -39,22 +40,31 @@ def ends_of(low: str, high: str, node: n.AnyRange) -> Ends:
     Raises:
         UnfillableError: it is empty, or none.
     """
-    if _DURATION.match(low) and _DURATION.match(high):
-        step = min(size for unit, size in _UNITS if any(_has_unit(text, unit) for text in (low, high)))
-        first, last = parse_duration(low), parse_duration(high)
-        found = Ends(first, (last - first) // step, step, is_time=True)
-    else:
-        ends = [NUMBER.match(text) for text in (low, high)]
-        if ends[0] is None or ends[1] is None or (ends[0][2] != ends[1][2] and int(ends[0][1]) != 0):
-            way_out = "write two whole numbers, durations or quantities of one unit: `any 1Gi..8Gi`"
-            raise UnfillableError(problems.bad_range(f"`any {low}..{high}` is no range", node.span, way_out))
-        first, last = int(ends[0][1]), int(ends[1][1])
-        found = Ends(first, last - first, unit=ends[1][2])
-    if first > last:
+    try:
+        found = _read(low, high)
+    except ValueError:
+        way_out = "write two whole numbers, durations or quantities of one unit: `any 1Gi..8Gi`"
+        diagnostic = problems.bad_range(f"`any {low}..{high}` is no range", node.span, way_out)
+        raise UnfillableError(diagnostic) from None
+    if found.steps < 0:
         raise UnfillableError(
             problems.bad_range(f"`{node.span.text}` is empty", node.span, "write the smaller end first")
         )
     return found
+
+
+@lru_cache(1_000)
+def _read(low: str, high: str) -> Ends:
+    """The ends, with fewer than no steps if the range is empty; ValueError, which is not remembered, if it is no range."""
+    if _DURATION.match(low) and _DURATION.match(high):
+        step = min(size for unit, size in _UNITS if any(_has_unit(text, unit) for text in (low, high)))
+        first, last = parse_duration(low), parse_duration(high)
+        return Ends(first, (last - first) // step, step, is_time=True)
+    ends = [NUMBER.match(text) for text in (low, high)]
+    if ends[0] is None or ends[1] is None or (ends[0][2] != ends[1][2] and int(ends[0][1]) != 0):
+        raise ValueError
+    first, last = int(ends[0][1]), int(ends[1][1])
+    return Ends(first, last - first, unit=ends[1][2])
 
 
 def _has_unit(text: str, unit: str) -> bool:

@@ -1,12 +1,14 @@
 """Durations as `.dra` files write them: a number and a unit, larger units first."""
 
 import re
+from functools import lru_cache
 
 _UNITS = {"h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
 _FORM = re.compile(r"(?:([0-9]+)h)?(?:([0-9]+)m)?(?:([0-9]+)(?:\.([0-9]{1,3}))?s)?(?:([0-9]+)ms)?", re.ASCII)
 _MAX_DIGITS = 15
 
 
+@lru_cache(4_000)
 def parse_duration(text: str) -> int:
     """Read a duration such as ``10s``, ``1h30m``, ``1.5s`` or ``250ms``; the result is in milliseconds.
 
