@@ -27,7 +27,7 @@ def main():
     text = PAGE.read_text()
     head = "| fault | entry | area | found after | by |\n|---|---|---|---|---|\n"
     text = re.sub(re.escape(head) + r"(?:\|.*\n)*", lambda _: head + "".join(line for _, line in rows), text)
-    text = re.sub(r"\d+ of 25 are found", f"{found} of 25 are found", text)
+    text = re.sub(r"(of 2,000: )\d+( of 25 are found)", rf"\g<1>{found}\g<2>", text)
     PAGE.write_text(text)
 
 

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from counts import LONG
 from faults import FAULTS, first_failure
 
 from dralang.allocator.quirks import QUIRKS
@@ -30,6 +31,12 @@ def test_a_fault_is_found(name):
     number, broken = first_failure(FAULTS[name], 250)
     assert number is not None
     assert SAMPLE[name] in broken
+
+
+@pytest.mark.skipif(not LONG, reason="two minutes: .ci/long has it")
+def test_nearly_all_faults_are_found_within_two_thousand_examples():
+    missed = [name for name, fault in FAULTS.items() if first_failure(fault, 2_000)[0] is None]
+    assert len(missed) <= 2, missed
 
 
 def test_faults_are_of_many_areas_and_quirks_exist():
