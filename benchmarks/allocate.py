@@ -5,6 +5,7 @@ every kind from nothing (one-shot) and again (warm), 1,000 claims over 100 nodes
 The real allocator needs Go; without it only our times are shown.
 """
 
+import argparse
 import gzip
 import json
 import sys
@@ -20,6 +21,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "oracle")]
 
 from allocation_problems import random_problem
 from real_allocator import Oracle, build, expressions, is_available
+from rows import Row, as_json, table
 
 from dralang.allocator.allocate import Attempt, allocate
 from dralang.allocator.inventory import Inventory
@@ -41,23 +43,28 @@ GATES = {
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    arguments = parser.parse_args()
     oracle = Oracle(build(Path(tempfile.mkdtemp()))) if is_available() else None
     problems = [random_problem(seed) for seed in range(400)]
-    show("400 random problems, one-shot", lambda: play_all(problems), lambda: real_all(oracle, problems))
-    show("the same, warm", warm_all(problems), lambda: real_all(oracle, problems))
+    rows = [
+        measured("400 random problems, one-shot", lambda: play_all(problems), lambda: real_all(oracle, problems)),
+        measured("the same, warm", warm_all(problems), lambda: real_all(oracle, problems)),
+    ]
     for distinct, name in ((1, "alike"), (1000, "all different")):
         cluster = big_cluster(distinct)
-        show(f"1,000 claims, {name}, over 100 nodes", big_run(cluster), partial(real_big, oracle, cluster))
-    for case in hard_cases():
-        show(f"hard: {case['id']}", partial(play, case), partial(real, oracle, case))
+        text = f"1,000 claims, {name}, over 100 nodes"
+        rows.append(measured(text, big_run(cluster), partial(real_big, oracle, cluster)))
+    rows += [measured(f"hard: {case['id']}", partial(play, case), partial(real, oracle, case)) for case in hard_cases()]
+    print(as_json(rows) if arguments.json else table(rows, "the real allocator"))
 
 
-def show(name: str, ours: Callable[[], float], real_one: Callable[[], float | None]) -> None:
-    """Print the best of some rounds of both."""
+def measured(name: str, ours: Callable[[], float], real_one: Callable[[], float | None]) -> Row:
+    """The best of some rounds of both."""
     best = min(ours() for _ in range(ROUNDS))
     times = [seconds for seconds in (real_one() for _ in range(ROUNDS if "hard: r102" not in name else 1)) if seconds]
-    beside = f"{min(times) * 1000:10.2f} ms   {best / min(times):7.3f}" if times else ""
-    print(f"{name:44} {best * 1000:10.2f} ms {beside}", flush=True)
+    return Row(name, best * 1000, min(times) * 1000 if times else None, "ms")
 
 
 def play_all(problems: list[Json]) -> float:

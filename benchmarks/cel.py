@@ -16,12 +16,14 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT)]
 
 import celpy
+import rows
+from rows import Row
 
 from dralang.api.expressions import PreparedDevice
 from dralang.api.resourceslice import Device, DeviceAttribute, DeviceCapacity
@@ -38,21 +40,6 @@ DRIVER = "gpu.example.com"
 TWO_ATTRIBUTES = f'device.attributes["{DRIVER}"].model == "a100" && device.attributes["{DRIVER}"].numa == 1'
 OUR_START = "from dralang.cel.expressions import CelExpressions; CelExpressions().selector('device.driver == \"d\"')"
 THEIR_START = "import celpy; celpy.Environment().compile('device.driver == \"d\"')"
-
-
-class Row(NamedTuple):
-    """One line of the result: what is measured, ours, the anchor, their ratio and in which unit."""
-
-    name: str
-    ours: float
-    anchor: float
-    ratio: float
-    unit: str
-
-    def values(self) -> dict[str, float | str]:
-        """All but the name."""
-        numbers = {"ours": round(self.ours, 1), "anchor": round(self.anchor, 1), "ratio": round(self.ratio, 2)}
-        return {**numbers, "unit": self.unit}
 
 
 def best(run: Callable[[], object], rounds: int = ROUNDS) -> float:
@@ -100,7 +87,7 @@ def two_attributes() -> Row:
     mine = rate(ours.selector(TWO_ATTRIBUTES), [ours.prepare(DRIVER, device) for device in devices], 20)
     few = [theirs.prepare(DRIVER, device) for device in devices[:100]]
     other = rate(theirs.selector(TWO_ATTRIBUTES), few, 3)
-    return Row(f"two attributes, {DEVICES} devices", mine, other, mine / other, "evaluations/s")
+    return Row(f"two attributes, {DEVICES} devices", mine, other, "evaluations/s")
 
 
 def manifest_cases() -> list[dict[str, Any]]:
@@ -123,7 +110,7 @@ def evaluating(cases: list[dict[str, Any]]) -> Row:
         mine.append(rate(ours.selector(text), [ours.prepare(case["driver"], device)] * 500))
         other.append(rate(theirs.selector(text), [theirs.prepare(case["driver"], device)] * 5, 3))
     fast, slow = statistics.median(mine), statistics.median(other)
-    return Row(f"{len(cases)} expressions of manifests, evaluate", fast, slow, fast / slow, "evaluations/s")
+    return Row(f"{len(cases)} expressions of manifests, evaluate", fast, slow, "evaluations/s")
 
 
 def compiling(cases: list[dict[str, Any]]) -> Row:
@@ -136,7 +123,7 @@ def compiling(cases: list[dict[str, Any]]) -> Row:
         other.append(best(lambda text=text: environment.compile(text)) * 1e6)  # type: ignore[misc]
     ratio = statistics.median(fast / slow for fast, slow in zip(mine, other, strict=True))
     name = f"{len(cases)} expressions of manifests, compile"
-    return Row(name, statistics.median(mine), statistics.median(other), ratio, "µs")
+    return Row(name, statistics.median(mine), statistics.median(other), "µs", ratio)
 
 
 def starting() -> Row:
@@ -160,7 +147,7 @@ def starting() -> Row:
     bare = start("pass")
     mine, other = start(OUR_START) - bare, start(THEIR_START) - bare
     shutil.rmtree(folder)
-    return Row("start and first expression", mine, other, mine / other, "ms")
+    return Row("start and first expression", mine, other, "ms")
 
 
 def main() -> None:
@@ -169,13 +156,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     as_json = parser.parse_args().json
     cases = manifest_cases()
-    rows = [two_attributes(), evaluating(cases), compiling(cases), starting()]
-    if as_json:
-        print(json.dumps({row.name: row.values() for row in rows}, indent=2))
-        return
-    print(f"{'':44} {'ours':>14} {'cel-python':>14} {'ratio':>10}")
-    for row in rows:
-        print(f"{row.name:44} {row.ours:14,.1f} {row.anchor:14,.1f} {row.ratio:10,.3g}  {row.unit}")
+    measured = [two_attributes(), evaluating(cases), compiling(cases), starting()]
+    print(rows.as_json(measured) if as_json else rows.table(measured, "cel-python"))
 
 
 if __name__ == "__main__":

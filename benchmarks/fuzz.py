@@ -5,11 +5,13 @@ that a fuzz looks at; "played, not judged" the same stories without invariants. 
 Hypothesis and of filling the holes, without which the same stories are played in the end. Last, how long a finding
 takes to shrink: a failure that no story with fewer than 12 events has, from its first example to the text that
 `dralang fuzz` writes.
+
+The bounds are those of the project. Machines differ by more than a factor of two, and so does one machine from minute
+to minute: the last line says what cel-python, interpreted code like ours, does on this machine in the same run.
 """
 
 import argparse
 import gc
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -19,7 +21,10 @@ from unittest import mock
 
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
+from rows import Row, as_json, table
 
+from dralang.api.resourceslice import Device, DeviceAttribute
+from dralang.cel.reference import ReferenceExpressions
 from dralang.check.analysis import Analysis, Analyzer
 from dralang.fuzz.example import Example
 from dralang.fuzz.explore import Explorer
@@ -31,6 +36,8 @@ from dralang.run.workshop import Workshop
 from dralang.scenario.holes import RecordedChooser, RecordingChooser, Template
 from dralang.scenario.model import Scenario
 
+BOUNDS = {"drawn by Hypothesis and played": 100, "played": 500}
+SHRINKING = 20
 SPEC = Path(__file__).resolve().parents[1] / "specs" / "examples" / "races.dra"
 FAILING = """  repeat any 1..16 as i {
     at any 0s..60s create pod p-${i} like any of [small, big] { priority: any 0..1000 }
@@ -164,6 +171,18 @@ def shrinking() -> tuple[float, int]:
     return process_time() - starts[-1], sum(" create " in f" {line}" for line in written.lines)
 
 
+def yardstick() -> float:
+    """How many times a second cel-python's interpreter looks at two attributes of a device."""
+    expressions = ReferenceExpressions()
+    selector = expressions.selector('device.attributes["d"].model == "a100" && device.attributes["d"].numa == 1')
+    attributes = {"model": DeviceAttribute(string="a100"), "numa": DeviceAttribute(int_=1)}
+    device = expressions.prepare("d", Device(name="gpu-0", attributes=attributes))
+    start = process_time()
+    for _ in range(1_000):
+        selector(device)
+    return 1_000 / (process_time() - start)
+
+
 @contextmanager
 def as_in_a_command() -> Iterator[None]:
     """With the thresholds of garbage collection that `dralang fuzz` has."""
@@ -184,16 +203,13 @@ def main() -> None:
     with as_in_a_command():
         rates = measure(arguments.examples)
         shrunk, events = shrinking()
+        evaluations = yardstick()
     share = 1 - rates["drawn by Hypothesis and played"] / rates["played"]
-    if arguments.json:
-        figures = {name: round(rate, 1) for name, rate in rates.items()}
-        more = {"share of drawing": round(share, 3), f"shrinking to {events} events, s": round(shrunk, 2)}
-        print(json.dumps({**figures, **more}))
-        return
-    for name, rate in rates.items():
-        print(f"{name:34} {rate:8.0f} stories a second and core")
-    print(f"{'share of drawing':34} {share:8.0%}")
-    print(f"{f'shrinking to {events} events':34} {shrunk:8.1f} s")
+    rows = [Row(name, rate, BOUNDS.get(name), "stories/s") for name, rate in rates.items()]
+    rows.append(Row("share of drawing", 100 * share, None, "%"))
+    rows.append(Row(f"shrinking to {events} events", shrunk, SHRINKING, "s"))
+    rows.append(Row("cel-python, two attributes", evaluations, None, "evaluations/s"))
+    print(as_json(rows) if arguments.json else table(rows, "bound"))
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
+from rows import Row, as_json
 
 from dralang.api.decode import from_json
 from dralang.api.deviceclass import DeviceClass
@@ -614,6 +615,14 @@ def row(result: dict[str, Any]) -> str:
     )
 
 
+def figure(result: dict[str, Any]) -> Row:
+    """A row of the JSON."""
+    speed, threshold = result.get("podsPerSecond", 0.0), result.get("threshold")
+    told = ("workload", "podsPerSecond", "threshold", "times")
+    more = {name: value for name, value in result.items() if name not in told}
+    return Row(result["workload"], speed, threshold, "pods/s", more=more)
+
+
 def main() -> None:
     """Run what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -640,7 +649,7 @@ def main() -> None:
         if not options.json:
             print(row(results[-1]), flush=True)
     if options.json:
-        print(json.dumps({"workloads": results}, indent=2))
+        print(as_json([figure(result) for result in results]))
 
 
 if __name__ == "__main__":

@@ -4,12 +4,14 @@ The anchor is PyYAML's C loader reading the same slice in the same run: machines
 minute to minute. The bound of the project is 20 ms for each on a machine with two cores.
 """
 
+import argparse
 import json
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import yaml
+from rows import Row, as_json, table
 
 from dralang.api.admission import Accepted, AdmissionContext, WriteRequest, admit, admit_object
 from dralang.api.decode import from_json
@@ -98,30 +100,35 @@ def server() -> AdmissionContext:
     return AdmissionContext(gates, admission_checker(gates), "2026-01-31T12:00:00Z", nodes=(node,))
 
 
-def measure(name: str, value: Mapping[str, Any], context: AdmissionContext) -> None:
-    """Print one line."""
+def measure(name: str, value: Mapping[str, Any], context: AdmissionContext) -> list[Row]:
+    """Reading, judging, and both."""
     assert isinstance(admit(WriteRequest("create", value), context), Accepted)
     decoded = from_json(ResourceSlice, value)
     text = yaml.safe_dump(json.loads(json.dumps(value)))
-    print(
-        f"{name}: decode {best(lambda: from_json(ResourceSlice, value)):.1f} ms, "
-        f"validate {best(lambda: admit_object('create', decoded, None, context)):.1f} ms, "
-        f"both {best(lambda: admit(WriteRequest('create', value), context)):.1f} ms; "
-        f"PyYAML's C loader {best(lambda: yaml.load(text, yaml.CSafeLoader)):.1f} ms"
-    )
+    anchor = best(lambda: yaml.load(text, yaml.CSafeLoader))
+    parts: dict[str, Callable[[], object]] = {
+        "decode": lambda: from_json(ResourceSlice, value),
+        "validate": lambda: admit_object("create", decoded, None, context),
+        "both": lambda: admit(WriteRequest("create", value), context),
+    }
+    return [Row(f"{name}: {part}", best(work), anchor, "ms") for part, work in parts.items()]
 
 
 def main() -> None:
     """Measure both."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    arguments = parser.parse_args()
     context = server()
-    measure("128 plain devices", slice_of(nodeName="node-1", devices=list(map(plain_device, range(128)))), context)
+    plain = slice_of(nodeName="node-1", devices=list(map(plain_device, range(128))))
     full = slice_of(
         perDeviceNodeSelection=True,
         partitionTypeAttribute="gpu.example.com/profile",
         skipNodeOperations=["*"],
         devices=list(map(full_device, range(64))),
     )
-    measure("64 devices with all features", full, context)
+    rows = measure("128 plain devices", plain, context) + measure("64 devices with all features", full, context)
+    print(as_json(rows) if arguments.json else table(rows, "PyYAML's C loader"))
 
 
 if __name__ == "__main__":

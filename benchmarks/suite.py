@@ -5,12 +5,13 @@ minute. Two forms of the suite: `shared` declares the cluster once a file, `own`
 """
 
 import argparse
-import json
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from rows import Row, as_json, table
 
 CLUSTER = """node worker-{n}
 
@@ -83,7 +84,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--runs", type=int, default=5)
     arguments = parser.parse_args()
-    results = {}
+    measured: list[Row] = []
     with tempfile.TemporaryDirectory() as name:
         for form in ("shared", "own"):
             folder = Path(name) / form
@@ -92,26 +93,11 @@ def main() -> None:
             write_suite(folder, own=form == "own")
             anchor = best([sys.executable, "-c", "pass"], arguments.runs, folder)
             ours = best([sys.executable, "-m", "dralang", "test", "-q", "."], arguments.runs, folder)
-            results[f"test 300 scenarios, cluster {form}"] = {
-                "ours": round(ours, 3),
-                "anchor": round(anchor, 3),
-                "ratio": round(ours / anchor, 1),
-                "unit": "s",
-            }
+            measured.append(Row(f"test 300 scenarios, cluster {form}", ours, anchor, "s"))
         anchor = best([sys.executable, "-c", "pass"], arguments.runs, Path(name))
         ours = best([sys.executable, "-m", "dralang", "--version"], arguments.runs, Path(name))
-        results["dralang --version"] = {
-            "ours": round(ours * 1000, 1),
-            "anchor": round(anchor * 1000, 1),
-            "ratio": round(ours / anchor, 2),
-            "unit": "ms",
-        }
-    if arguments.json:
-        print(json.dumps(results, indent=2))
-        return
-    print(f"{'':40} {'ours':>9} {'anchor':>9} {'ratio':>7}")
-    for label, row in results.items():
-        print(f"{label:40} {row['ours']:>7} {row['unit']} {row['anchor']:>7} {row['unit']} {row['ratio']:>6}x")
+        measured.append(Row("dralang --version", ours * 1000, anchor * 1000, "ms"))
+    print(as_json(measured) if arguments.json else table(measured, "bare interpreter"))
 
 
 if __name__ == "__main__":
