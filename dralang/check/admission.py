@@ -31,6 +31,8 @@ from dralang.scenario.model import Declared, Settings
 
 REMARK: Final = "DRA0312"
 DROPPED: Final = "DRA0314"
+MOST_VERDICTS: Final = 1_000
+"""How many verdicts a server remembers."""
 _OF_SERVER: Final = (
     "uid", "creation_timestamp", "deletion_timestamp", "deletion_grace_period_seconds",
 )  # fmt: skip
@@ -153,6 +155,8 @@ class Server:
             return self._look(declared, version, given)
         verdict = self._verdicts.get(key)
         if verdict is None:
+            if len(self._verdicts) >= MOST_VERDICTS:
+                self._verdicts.clear()  # a fuzz has new objects in every story
             verdict = self._verdicts[key] = self._look(declared, version, given)
         return verdict
 

@@ -326,7 +326,7 @@ class _Template:
         self.title = title
         self.settings = settings
         self.analysis = analysis
-        self.parts = Parts()
+        self.parts = Parts(node.body)
         self.existing: Existing | None = None
         self.groups = node.source is not None and may_have_groups(settings, node.body)
 
@@ -392,9 +392,7 @@ class _Template:
     def _filled(self, chooser: Chooser) -> Filled:
         source = self.node.source
         before = () if source is None else random_story(source, chooser, groups=self.groups)
-        # What is drawn anew each time is not remembered.
-        parts = self.parts if source is None else Parts()
-        return fill(self.node.body, self._existing(), chooser, parts, before)
+        return fill(self.node.body, self._existing(), chooser, self.parts, before)
 
     def _headers(self, statements: Sequence[n.Statement] | None = None) -> dict[str, n.Header]:
         """The settings that stand in a body, without one in the fuzz itself."""

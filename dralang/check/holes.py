@@ -64,13 +64,14 @@ class Filled(Struct, frozen=True):
 
 
 def fill(
-    body: n.Body, existing: Existing, chooser: Chooser, parts: "Parts", before: Sequence[n.Statement] = ()
+    body: n.Body, existing: Existing, chooser: Chooser, tree: "Parts", before: Sequence[n.Statement] = ()
 ) -> Filled:
-    """Fill the holes of a fuzz; ``before`` are statements that were drawn as a whole.
+    """Fill the holes of a fuzz, whose parts are known; ``before`` are statements that were drawn as a whole.
 
     Raises:
         UnfillableError: a hole has nothing to choose from.
     """
+    parts = Parts(tree=tree)
     story = _Story(chooser, parts)
     story.run([each for each in body.statements if isinstance(each, n.Header)], {})
     story.run(before, {})
@@ -81,16 +82,31 @@ def fill(
 
 
 class Parts:
-    """Remembers which parts of a tree have nothing to fill; one for each fuzz."""
+    """Remembers which parts of a tree have nothing to fill.
 
-    def __init__(self) -> None:
+    What a story is drawn from is looked at once, with all its parts; what is drawn is forgotten with the story.
+
+    Args:
+        root: all of a tree; None for a story.
+        tree: what is known of the tree that the story is drawn from.
+    """
+
+    def __init__(self, root: n.Node | None = None, tree: "Parts | None" = None) -> None:
+        self._tree: Mapping[int, tuple[n.Node, bool]] = {} if tree is None else tree._fixed
         self._fixed: dict[int, tuple[n.Node, bool]] = {}
+        stack = [] if root is None else [root]
+        while stack:
+            node = stack.pop()
+            self.is_fixed(node)
+            stack += _children(node)
 
     def is_fixed(self, node: n.Node) -> bool:
         """Whether a part has no hole and nothing to compute."""
-        found = self._fixed.get(id(node))
-        if found is None or found[0] is not node:
-            found = self._fixed[id(node)] = (node, self._look(node))
+        key = id(node)
+        found = self._tree.get(key) or self._fixed.get(key)
+        if found is None:
+            # The node is kept: as long as it lives nobody else has its number.
+            found = self._fixed[key] = (node, self._look(node))
         return found[1]
 
     def _look(self, node: n.Node) -> bool:
