@@ -27,6 +27,7 @@ from rows import Row, as_json, table
 from dralang.api.resourceslice import Device, DeviceAttribute
 from dralang.cel.reference import ReferenceExpressions
 from dralang.check.analysis import Analysis, Analyzer
+from dralang.cli.main import GARBAGE_THRESHOLDS
 from dralang.fuzz.example import Example
 from dralang.fuzz.explore import CHUNK, Explorer
 from dralang.fuzz.regression import write_down
@@ -196,7 +197,7 @@ def yardstick() -> float:
 def as_in_a_command() -> Iterator[None]:
     """With the thresholds of garbage collection that `dralang fuzz` has."""
     thresholds = gc.get_threshold()
-    gc.set_threshold(100_000, 50, 100)
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
     try:
         yield
     finally:

@@ -16,7 +16,7 @@ from dralang.cli.commands import COMMANDS, Command, command_named, help_of, over
 from dralang.cli.console import Console, OutputError
 
 _MAX_MESSAGE = 2_000
-GARBAGE_THRESHOLDS = (100_000, 50, 100)
+GARBAGE_THRESHOLDS = (100_000, 10, 100)
 Handler = Callable[[Arguments, Console], int]
 
 
@@ -42,7 +42,8 @@ def main(
     )
     words = list(sys.argv[1:] if argv is None else argv)
     # Most of what a command makes lives to its end, and looking for garbage among it every few hundred objects takes a
-    # tenth of the time. A simulation that is over is garbage, though, and a web that only the collector can free.
+    # tenth of the time. What a drawn story leaves is garbage, though, and a web that only the collector can free: half
+    # of it the second generation, which must not wait too long if a fuzz of an hour is to stay below 150 MB.
     thresholds = gc.get_threshold()
     gc.set_threshold(*GARBAGE_THRESHOLDS)
     try:
