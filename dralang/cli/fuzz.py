@@ -267,8 +267,9 @@ class _Report:
         if outcome.xfailed:
             counts += f" ({clean(scenario.xfail or '')})"
         self._out(f"{word} {clean(scenario.node_id)}: {counts}\n")
-        if outcome.discarded and not outcome.examples:
-            self._out(f"   nothing could be played: {clean(outcome.why_discarded)}\n")
+        if outcome.discarded and outcome.why_discarded:
+            what = "one that did not go together" if outcome.examples else "nothing could be played"
+            self._out(f"   {what}: {clean(outcome.why_discarded)}\n")
         if xpassed:
             place = render_place(scenario.span, "passes", color=self.look.color, width=self.look.width)
             lines = self.look.wrapped(f"it is marked `xfail`: {clean(scenario.xfail or '')}; take the mark away", "  ")

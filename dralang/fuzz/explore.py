@@ -1,6 +1,6 @@
 """Many examples of one fuzz, drawn and shrunk by Hypothesis, the same for the same seed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from hashlib import sha256
 from traceback import extract_tb
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import Flaky, Unsatisfiable
 from msgspec import Struct
 
+from dralang.diagnostics.diagnostic import Diagnostic
 from dralang.fuzz.against import Oracles
 from dralang.fuzz.example import Example, play_example
 from dralang.fuzz.how import How
@@ -201,7 +202,7 @@ class _Run:
         if example is not None and example.is_discarded:
             if not shrinking:
                 self.discarded += 1
-                self.why_discarded = example.diagnostics[0].message if example.diagnostics else ""
+                self.why_discarded = self.why_discarded or _reason(example.diagnostics)
             reject()
         if signature:
             self.choices, self.signature, self.fault = tuple(recorder.choices), signature, fault
@@ -231,6 +232,17 @@ class _Keeping:
         number = self.inner.integer(low, high)
         self.choices.append(number)
         return number
+
+
+def _reason(diagnostics: Sequence[Diagnostic]) -> str:
+    """What is wrong with a story, and where it stands."""
+    if not diagnostics:
+        return ""
+    message, span = diagnostics[0].message, diagnostics[0].span
+    if span is None:
+        return message
+    place = span.source.position(span.start)
+    return f"{message} ({span.source.name}:{place.line}:{place.column})"
 
 
 def _is_of_hypothesis(error: Exception) -> bool:

@@ -244,6 +244,24 @@ def test_without_a_fuzz_there_is_nothing_to_do(project):
     assert "there is no `fuzz`" in ran.err
 
 
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("scheduler { ties: any of [0, banana] }", "`ties` is a whole number from 0 to 1,000,000 (a.dra:4:32)"),
+        (
+            "create p like a { priority: any of [0, banana] }",
+            "an integer is needed here, not text `banana` (a.dra:4:42)",
+        ),
+    ],
+)
+def test_why_a_story_did_not_go_together_is_told_with_its_place(project, line, reason):
+    project.write("a.dra", f'node n\npod a\nfuzz "x" {{\n  {line}\n  create a\n  expect a runs\n}}\n')
+    ran = project.run("fuzz", "a.dra", "--max-examples", "40")
+    assert ran.code == 0
+    assert "did not go together\n" in ran.out
+    assert f"   one that did not go together: {reason}\n" in ran.out
+
+
 def test_a_file_with_an_error_is_not_said_to_have_no_fuzz(project):
     project.write("a.dra", 'node n\npod a\nfuzz "f" { create nobody }\n')
     ran = project.run("fuzz")
