@@ -5,6 +5,7 @@ expected, the related places, the way out. Columns are those of a terminal: tabs
 as what they take there. The JSON form counts columns in code points. Both depend on nothing but the diagnostics.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -16,6 +17,8 @@ from dralang.diagnostics.source import Span
 
 _TAB: Final = 4
 _MIN_WIDTH: Final = 40
+_LONGEST_WORD: Final = 1_000
+_ENDLESS: Final = re.compile(rf"\S{{{_LONGEST_WORD + 1},}}")
 _MORE: Final = "..."
 _RESET: Final = "\033[0m"
 _BOLD: Final = "\033[1m"
@@ -111,7 +114,9 @@ def _unusual(character: str) -> tuple[str, int]:
 
 
 def clean(text: str) -> str:
-    """A message on one line, with nothing in it that a terminal would act on."""
+    """A message on one line, with nothing in it that a terminal would act on; endless words lose their middle."""
+    if len(text) > _LONGEST_WORD:
+        text = _ENDLESS.sub(lambda word: f"{word[0][:200]}…{word[0][-100:]}", text)
     if text.isascii() and text.isprintable():
         return text
     return "".join(_shown(text).cells)

@@ -111,6 +111,15 @@ def test_a_span_that_is_too_long_is_cut_too():
     assert all(len(line) <= 80 for line in lines)
 
 
+@pytest.mark.parametrize("place", ["message", "help"])
+def test_an_endless_word_loses_its_middle(place: str):
+    text = f"there is no pod `{'a' * 2_000_000}` in here"
+    shown = render_text([Diagnostic(**{"code": "DRA0201", "message": "m", place: text})])
+    assert len(shown) < 500
+    assert "there is no pod `aaa" in shown
+    assert "aaa` in here" in shown
+
+
 def test_messages_stay_on_their_line():
     item = Diagnostic(code="DRA0101", message="a\nb\x1b[0m", help="c\rd")
     assert render_text([item], color=False, width=80) == "error[DRA0101]: a<U+000A>b<U+001B>[0m\nhelp: c<U+000D>d\n"
