@@ -37,7 +37,7 @@ from dralang.cluster.admission import (
 from dralang.cluster.clock import EventQueue, Phase
 from dralang.cluster.errors import ApiError
 from dralang.cluster.journal import Journal, JournalEntry
-from dralang.cluster.timestamps import format_time
+from dralang.cluster.timestamps import format_time, parse_time
 from dralang.features import FeatureGates
 
 T = TypeVar("T", bound=KubernetesObject)
@@ -425,14 +425,21 @@ class ObjectStore:
         if self._failures and (refused := self._injected("delete", kind, namespace, name)):
             return refused
         meta: ObjectMeta = old.metadata
-        grace = _grace_seconds(old, grace_seconds) if kind is Pod else 0
+        end = self.events.now
+        if meta.deletion_timestamp is not None and meta.deletion_grace_period_seconds:
+            shorter = _shortened(meta, grace_seconds, end)
+            if shorter is None:
+                return None
+            grace, end = shorter
+        else:
+            grace = _grace_seconds(old, grace_seconds) if kind is Pod else 0
+            end += grace * 1000
         if grace == 0 and not meta.finalizers:
             self._remove(kind, old)
             return None
-        if meta.deletion_timestamp is not None and (meta.deletion_grace_period_seconds or 0) <= grace:
+        if meta.deletion_timestamp is not None and not meta.deletion_grace_period_seconds:
             return None
-        when = format_time(self.events.now + grace * 1000)
-        meta = replace(meta, deletion_timestamp=when, deletion_grace_period_seconds=grace)
+        meta = replace(meta, deletion_timestamp=format_time(end), deletion_grace_period_seconds=grace)
         self._put(kind, old, replace(old, metadata=meta))
         self._record(
             kind, meta, "Terminating", f"is being deleted, grace period {grace}s" if kind is Pod else "is being deleted"
@@ -499,7 +506,24 @@ def _grace_seconds(pod: Pod, asked: int | None) -> int:
         return 0
     own = pod.spec.termination_grace_period_seconds
     grace = asked if asked is not None else (own if own is not None else 0)
-    return max(grace, 0)
+    return grace if grace >= 0 else 1
+
+
+def _shortened(meta: ObjectMeta, asked: int | None, now: int) -> tuple[int, int] | None:
+    """The grace period of a deletion that is under way, and its end; None if it stays: it can only get shorter.
+
+    What the pod has come to in the meantime does not matter, nor does its own grace period.
+
+    Source: kubernetes staging/src/k8s.io/apiserver/pkg/registry/rest/delete.go (BeforeDelete).
+    """
+    pending = meta.deletion_grace_period_seconds or 0
+    if asked is not None and asked < 0:
+        asked = 1
+    if asked is None or asked >= pending:
+        return None
+    assert meta.deletion_timestamp is not None, "it is being deleted"
+    end = parse_time(meta.deletion_timestamp) + (asked - pending) * 1000
+    return (min(asked, 1), now) if end < now else (asked, end)
 
 
 def _plural(kind: type[Any]) -> str:

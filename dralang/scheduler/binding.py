@@ -12,8 +12,9 @@ from dralang.cluster.errors import ApiError
 from dralang.cluster.journal import JournalEntry
 from dralang.cluster.store import ObjectStore
 from dralang.scheduler.dynamicresources.binding import ClaimBinder, Conflict
-from dralang.scheduler.dynamicresources.binding_conditions import Readiness, has_binding_conditions, readiness
+from dralang.scheduler.dynamicresources.binding_conditions import Readiness, is_timed_out, readiness
 from dralang.scheduler.dynamicresources.cycle_data import STATE, StateData
+from dralang.scheduler.dynamicresources.extended_resources import SPECIAL_NAME
 from dralang.scheduler.framework import CycleState
 from dralang.scheduler.queue import QueuedPod
 
@@ -28,16 +29,18 @@ class Binding:
         queued: the pod.
         state: of its scheduling cycle.
         node: where it goes.
+        nominated: the node to which the pod was nominated when the attempt began, empty for none.
         deadline: when waiting for devices ends.
         preempted: a more important pod took its place before it was bound.
     """
 
-    __slots__ = ("deadline", "node", "preempted", "queued", "state", "timer")
+    __slots__ = ("deadline", "node", "nominated", "preempted", "queued", "state", "timer")
 
     def __init__(self, queued: QueuedPod, state: CycleState, node: str) -> None:
         self.queued = queued
         self.state = state
         self.node = node
+        self.nominated = queued.pod.status.nominated_node_name
         self.deadline = 0
         self.preempted = False
         self.timer: Timer | None = None
@@ -157,15 +160,21 @@ class Binder:
             self._polling[binding.queued.info.uid] = None
 
     def _look(self, data: StateData) -> Readiness:
-        """Look at the claims in order; the first one that is not ready decides."""
-        for claim in data.claims:
-            if not has_binding_conditions(claim):
-                continue
+        """Look at the claims in order, as they are now; the first one that is not ready decides.
+
+        Also at those whose devices have no conditions: who has lost them waits for the time-out.
+        """
+        for index, claim in enumerate(data.claims):
             meta = claim.metadata
+            if meta.name == SPECIAL_NAME:
+                continue  # was not written: the node serves the resource itself
             current = self._store.get(ResourceClaim, meta.namespace, meta.name)
-            if current is None or current.metadata.uid != meta.uid:
+            if current is None:
                 return Readiness("failed", f'could not find ResourceClaim "{meta.namespace}/{meta.name}"')
+            data.claims[index] = current
             ready = readiness(current)
+            if ready.state == "waiting" and is_timed_out(current, self._store.events.now, self._timeout):
+                return Readiness("failed", f"device binding timeout: claim={meta.name}")
             if ready.state != "ready":
                 return ready
         return Readiness("ready")

@@ -548,7 +548,10 @@ class Scheduler:
         self.give_up(queued, binding.state, binding.node)
         gone = replace(pod, spec=replace(pod.spec, node_name=binding.node))
         self.queue.move(ClusterEvent(EventKind.ASSIGNED_POD_DELETED, gone, None))
-        self._fail(queued, message, rejected=False)
+        current = self.store.get(Pod, pod.metadata.namespace, pod.metadata.name)
+        # Of a pod that has ended nothing is heard: what the attempt began with is cleared, not what it wrote itself.
+        ended = current is not None and current.status.phase in TERMINAL
+        self._fail(queued, message, rejected=False, nominated=None if ended and not binding.nominated else "")
 
     # Failure.
 
@@ -556,13 +559,13 @@ class Scheduler:
         self.queue.put_back(queued, rejectors)
         self._report(queued, "Unschedulable", message, nominated)
 
-    def _fail(self, queued: QueuedPod, message: str, *, rejected: bool) -> None:
+    def _fail(self, queued: QueuedPod, message: str, *, rejected: bool, nominated: str | None = "") -> None:
         key = group_key(queued.pod) if self.groups.enabled else None
         if key is not None and queued.place != "gone":
             self.groups.put_back(queued, key)
         else:
             self.queue.put_back(queued, frozenset())
-        self._report(queued, "Unschedulable" if rejected else "SchedulerError", message, "")
+        self._report(queued, "Unschedulable" if rejected else "SchedulerError", message, nominated)
 
     def report_member(self, queued: QueuedPod, message: str, *, failed: bool) -> None:
         """A member of a group was not placed: put it back and say why."""

@@ -105,6 +105,42 @@ def test_a_running_pod_is_only_marked_until_its_kubelet_removes_it(store):
     assert store.get(Pod, "default", "a") is None
 
 
+SECOND_DELETIONS = {
+    "without a period of its own: stays": (None, 5, "Running", (30, "30")),
+    "also of a pod that has ended": (None, 5, "Succeeded", (30, "30")),
+    "the same period": (30, 5, "Running", (30, "30")),
+    "a longer one": (60, 5, "Running", (30, "30")),
+    "a shorter one counts from the first deletion": (10, 5, "Running", (10, "10")),
+    "also of a pod that has ended, if it is asked for": (10, 5, "Failed", (10, "10")),
+    "a negative one is one second": (-3, 0, "Running", (1, "01")),
+    "one that is over by now is one second from now": (10, 20, "Running", (1, "20")),
+    "none: gone": (0, 5, "Running", None),
+    "none, of a pod that has ended: gone": (0, 5, "Succeeded", None),
+}
+
+
+@pytest.mark.parametrize(("asked", "now", "phase", "left"), SECOND_DELETIONS.values(), ids=SECOND_DELETIONS)
+def test_a_deletion_that_is_under_way_can_only_be_shortened(store, asked, now, phase, left):
+    store.create(pod("a", grace=30, node_name="n1"))
+    store.delete(Pod, "default", "a")
+    store.patch_status(Pod, "default", "a", phase=phase)
+    store.events.schedule(Phase.SCENARIO, "clock", lambda _: None, None, delay=now * 1000)
+    drain(store)
+    assert store.delete(Pod, "default", "a", grace_seconds=asked) is None
+    found = store.get(Pod, "default", "a")
+    meta = found.metadata if found is not None else None
+    end = f"2026-01-01T00:00:{left[1]}Z" if left is not None else None
+    assert (meta and meta.deletion_timestamp) == end
+    assert (meta and meta.deletion_grace_period_seconds) == (left[0] if left is not None else None)
+
+
+def test_the_period_of_the_first_deletion_counts(store):
+    store.create(pod("a", grace=5, node_name="n1"))
+    store.delete(Pod, "default", "a", grace_seconds=60)
+    store.delete(Pod, "default", "a")
+    assert store.get(Pod, "default", "a").metadata.deletion_grace_period_seconds == 60
+
+
 def test_finalizers_hold_an_object_until_the_last_one_is_removed(store):
     created = store.create(replace(claim("a"), metadata=ObjectMeta(name="a", finalizers=("one", "two"))))
     store.delete(ResourceClaim, "default", "a")

@@ -30,10 +30,10 @@ def has_binding_conditions(claim: ResourceClaim) -> bool:
 
 
 def readiness(claim: ResourceClaim) -> Readiness:
-    """Look at the devices in order; the first one that is not ready decides."""
+    """Look at the devices in order; the first one that is not ready decides. No devices are not ready either."""
     allocation = claim.status.allocation
     if allocation is None:
-        return Readiness("ready")
+        return Readiness("waiting")
     for result in allocation.devices.results:
         if not result.binding_conditions:
             continue
