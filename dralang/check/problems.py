@@ -132,6 +132,21 @@ def wrong_value(message: str, span: Span, way_out: str = "", expected: tuple[str
     return Diagnostic(code="DRA0302", message=message, span=span, help=way_out, expected=expected)
 
 
+def no_reason(what: str, span: Span) -> Diagnostic:
+    """A `because` where nothing says why."""
+    return Diagnostic(
+        code="DRA0302",
+        message=f"{what} has no reason that `because` could look at",
+        span=span,
+        help="reasons are given where a pod waits, is nominated, was preempted or evicted, and in conditions",
+    )
+
+
+def empty_text(what: str, span: Span, way_out: str) -> Diagnostic:
+    """A text that is part of every text."""
+    return Diagnostic(code="DRA0302", message=f"an empty {what} is part of every {what}", span=span, help=way_out)
+
+
 def bad_duration(reason: str, span: Span) -> Diagnostic:
     """A time that is no duration."""
     return Diagnostic(

@@ -55,7 +55,7 @@ def ends_of(low: str, high: str, node: n.AnyRange) -> Ends:
 
 @lru_cache(1_000)
 def _read(low: str, high: str) -> Ends:
-    """The ends, with fewer than no steps if the range is empty; ValueError, which is not remembered, if it is no range."""
+    """The ends, with fewer than no steps if the range is empty; ValueError (not remembered) if it is no range."""
     if _DURATION.match(low) and _DURATION.match(high):
         step = min(size for unit, size in _UNITS if any(_has_unit(text, unit) for text in (low, high)))
         first, last = parse_duration(low), parse_duration(high)
