@@ -7,6 +7,7 @@ from dralang.cel.object_expressions import ObjectExpressionError, compile_object
 from dralang.check import problems
 from dralang.check.expand import Bindings, names, scalar, substitute
 from dralang.check.scope import KIND_ORDER, Scope, spoken_kind
+from dralang.check.vacuous import check_count
 from dralang.check.values import Converter, cel_text, text_of
 from dralang.diagnostics.source import Span
 from dralang.scenario import propositions as p
@@ -65,7 +66,8 @@ class PropositionBuilder:
                 self.log.add(problems.no_reason("an expression", node.because.span))
                 return None
             try:
-                compile_object_expression(located.value, NAMES)
+                if not compile_object_expression(located.value, NAMES).names:
+                    self.log.add(problems.looks_at_nothing(located.span))
             except ObjectExpressionError as error:
                 self.log.add(problems.bad_cel(str(error), located.span, error.offset, error.help))
                 return None
@@ -229,6 +231,7 @@ class PropositionBuilder:
             if counted is None:
                 return None
             number = counted
+            check_count(node, patterns, number, self.log)
         state = ""
         if node.state is not None:
             state = node.state.text

@@ -234,6 +234,40 @@ def nothing_there(kind: str, span: Span) -> Diagnostic:
     )
 
 
+def never_created(pod: str, span: Span) -> Diagnostic:
+    """A pod that a scenario speaks of and that does not exist in it."""
+    return Diagnostic(
+        code="DRA0219",
+        severity="warning",
+        message=f"pod `{pod}` does not exist in this scenario: no statement creates it",
+        span=span,
+        help=f"write `create {pod}` before, or leave the sentence away",
+    )
+
+
+def always_the_same(said: str, span: Span, *, so: bool, of: int | None) -> Diagnostic:
+    """A count that settles a sentence by itself."""
+    among = "" if of is None else f" of {of}"
+    return Diagnostic(
+        code="DRA0220",
+        severity="warning",
+        message=f"`{said}`{among} is {'true' if so else 'false'} whatever happens",
+        span=span,
+        help="write a number that can be exceeded and missed",
+    )
+
+
+def looks_at_nothing(span: Span) -> Diagnostic:
+    """An expression about objects that reads none."""
+    return Diagnostic(
+        code="DRA0220",
+        severity="warning",
+        message="this expression looks at nothing of the cluster: it is the same whatever happens",
+        span=span,
+        help='say something of an object: `pods["NAME"].status.phase == "Running"`',
+    )
+
+
 def too_deep(span: Span) -> Diagnostic:
     """Statements inside of statements without end."""
     return Diagnostic(

@@ -66,6 +66,8 @@ class Scope:
         self.objects: dict[ObjectKey, Declared | None] = {}
         self.by_name: dict[str, list[ObjectKey]] = {}
         self.used: set[ObjectKey] = set()
+        # Whom the statements are about, and where they are named first; a glob as it stands.
+        self.spoken: dict[ObjectKey, Span] = {}
         self.devices: dict[str, list[str]] = {}
         self.counters: set[str] = set()
         for item in declared:
@@ -95,6 +97,13 @@ class Scope:
         for key in added:
             del self.objects[key]
             self.by_name[key.name].remove(key)
+
+    @contextmanager
+    def as_models(self) -> Iterator[None]:
+        """For a while, names are used without anything being said of those that have them."""
+        before = dict(self.spoken)
+        yield
+        self.spoken = before
 
     # ---- objects ----------------------------------------------------------------------------------------------------
 
@@ -156,6 +165,7 @@ class Scope:
                 return None
             candidates = [first]
         self.used.add(candidates[0])
+        self.spoken.setdefault(candidates[0], span)
         return candidates[0]
 
     def _split(self, text: str) -> tuple[str, str]:
@@ -175,7 +185,9 @@ class Scope:
             ]
             if matching:
                 self.used.update(matching)
-                return ObjectKey(kind, matching[0].namespace, glob)
+                meant = ObjectKey(kind, matching[0].namespace, glob)
+                self.spoken.setdefault(meant, span)
+                return meant
         self.log.add(
             problems.undefined(
                 " or ".join(spoken_kind(kind) for kind in kinds[:3]),

@@ -20,6 +20,7 @@ from dralang.check.faults import component_name, failures, number_of
 from dralang.check.scope import KIND_ORDER, Scope
 from dralang.check.sugar import taint_spec
 from dralang.check.support import UNSUPPORTED_STATEMENTS
+from dralang.check.vacuous import report_never_created
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import Span
 from dralang.scenario import steps as s
@@ -99,6 +100,9 @@ class Elaborator:
             if proposition is not None:
                 self.properties.append(Property(node.keyword, proposition, node.span))
         self.steps = _with_limits(self.steps)
+        # In a fuzz, what is created depends on what is drawn; what a mistake would have created is not known.
+        if not self.fuzz and not self.log.has_errors:
+            report_never_created(self.scope.spoken, self.created, self.log)
 
     def _without_headers(self, body: n.Body) -> Iterable[n.Statement]:
         started = False
@@ -239,7 +243,8 @@ class Elaborator:
         self.steps.append(s.Create(span, key, declared.object))
 
     def _create_new(self, node: n.Create, bindings: Bindings) -> None:
-        models = [] if node.like is None else self._meant(node.like, bindings)
+        with self.scope.as_models():
+            models = [] if node.like is None else self._meant(node.like, bindings)
         if node.like is not None and not (models and models[0][1]):
             return
         base = self.scope.objects.get(models[0][1][0]) if models else None
