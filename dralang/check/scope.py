@@ -87,6 +87,16 @@ class Scope:
                     known.append(full)
             self.counters.update(counter_set.name for counter_set in spec.shared_counters)
 
+    def copy(self) -> "Scope":
+        """A scope with the same objects, to go on in another direction; what is used, is used in both."""
+        other = Scope((), self.aliases, self.log, self.broken, fuzz=self.fuzz)
+        other.objects = dict(self.objects)
+        other.by_name = {name: list(keys) for name, keys in self.by_name.items()}
+        other.devices = {name: list(known) for name, known in self.devices.items()}
+        other.counters = set(self.counters)
+        other.used = self.used
+        return other
+
     @contextmanager
     def knowing(self, keys: Iterable[ObjectKey]) -> Iterator[None]:
         """For a while, know objects too that come into being only later."""
