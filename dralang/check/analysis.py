@@ -37,6 +37,7 @@ from dralang.check.scope import Scope
 from dralang.check.settings import settings_of
 from dralang.check.statements import Elaborator
 from dralang.check.support import missing_features
+from dralang.check.vacuous import report_unused_parameters
 from dralang.check.values import Converter
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import SourceFile, Span
@@ -152,7 +153,10 @@ class _FileAnalysis:
         for node in self.environment.scenarios:
             for part in node.repeated:
                 self.log.add(problems.given_twice(part.text, part.span, node.title.span))
-            for bindings in self._rows(node):
+            rows = self._rows(node)
+            if node.table is not None and rows and not self.log.has_errors:
+                report_unused_parameters(node.table.names, node.span, self.log)
+            for bindings in rows:
                 scenario = self._scenario(node, bindings)
                 if scenario is not None:
                     scenarios.append(scenario)
@@ -168,6 +172,9 @@ class _FileAnalysis:
         for name, fixture in self.environment.fixtures.items():
             if fixture.home is self.environment and name not in self.environment.called:
                 self.log.add(problems.unused("fixture", name, fixture.node.name.span, f"call it: `{name}(...)`"))
+            if fixture.home is self.environment:
+                params = [param.name for param in fixture.node.params]
+                report_unused_parameters(params, fixture.node.span, self.log)
 
     # ---- tables -----------------------------------------------------------------------------------------------------
 
@@ -214,8 +221,11 @@ class _FileAnalysis:
             )
             return []
         first, last = (bound for bound in bounds if isinstance(bound, int))
-        if not first <= last < first + MAX_ROWS:
-            self.log.add(problems.bad_table(f"a table has 1 to {MAX_ROWS:,} rows", table.span))
+        if last < first:
+            self.log.add(problems.bad_table("this table has no rows", table.span, f"write `{last}..{first}`"))
+            return []
+        if last >= first + MAX_ROWS:
+            self.log.add(problems.bad_table(f"a table has at most {MAX_ROWS:,} rows", table.span))
             return []
         return [{table.names[0].text: number} for number in range(first, last + 1)]
 

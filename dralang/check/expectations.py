@@ -6,7 +6,8 @@ from dralang.api.schema import FieldSchema
 from dralang.cel.object_expressions import ObjectExpressionError, compile_object_expression
 from dralang.check import problems
 from dralang.check.expand import Bindings, names, scalar, substitute
-from dralang.check.scope import KIND_ORDER, Scope
+from dralang.check.scope import KIND_ORDER, Scope, spoken_kind
+from dralang.check.vacuous import check_count
 from dralang.check.values import Converter, cel_text, text_of
 from dralang.diagnostics.source import Span
 from dralang.scenario import propositions as p
@@ -61,17 +62,46 @@ class PropositionBuilder:
             located = cel_text(node.expression, bindings, self.log)
             if located is None or not isinstance(located.value, str):
                 return None
+            if node.because is not None:
+                self.log.add(problems.no_reason("an expression", node.because.span))
+                return None
             try:
-                compile_object_expression(located.value, NAMES)
+                if not compile_object_expression(located.value, NAMES).names:
+                    self.log.add(problems.looks_at_nothing(located.span))
             except ObjectExpressionError as error:
                 self.log.add(problems.bad_cel(str(error), located.span, error.offset, error.help))
                 return None
             return p.CelStatement(located.span, located.value, because)
         predicate = self._predicate(node.predicate, bindings)
         subject = self._subject(node, bindings)
-        if subject is None or predicate is None:
+        if subject is None or predicate is None or not self._may_have_reason(node, subject):
             return None
         return p.Statement(node.span, subject, predicate, because)
+
+    def _may_have_reason(self, node: n.Simple, subject: p.Subject) -> bool:
+        """Whether `because` finds a text to look at; a diagnostic if not, or if any text would do."""
+        because = node.because
+        if because is None:
+            return True
+        if not because.text:
+            self.log.add(problems.empty_text("reason", because.span, "write a part of the reason, or no `because`"))
+            return False
+        what = self._without_reason(node, subject)
+        if what:
+            self.log.add(problems.no_reason(what, because.span))
+        return not what
+
+    def _without_reason(self, node: n.Simple, subject: p.Subject) -> str:
+        """What nothing gives a reason for; empty if something does."""
+        runs = isinstance(node.predicate, n.Runs) and not node.predicate.negated
+        if runs or isinstance(node.predicate, n.Preempted | n.HasLeft | n.Says | n.Can):
+            return f"`{node.predicate.span.text}`"
+        if isinstance(subject, p.Counted):
+            kinds = {pattern.kind for pattern in subject.patterns}
+        else:
+            kinds = {_kind_of(term) for term in subject.subjects}
+        others = sorted(kinds - {"Pod", "condition"})
+        return f"the state of a {spoken_kind(others[0]) if others[0] in KIND_ORDER else others[0]}" if others else ""
 
     # ---- subjects ---------------------------------------------------------------------------------------------------
 
@@ -201,6 +231,7 @@ class PropositionBuilder:
             if counted is None:
                 return None
             number = counted
+            check_count(node, patterns, number, self.log)
         state = ""
         if node.state is not None:
             state = node.state.text
@@ -239,7 +270,7 @@ class PropositionBuilder:
                 if node.state.text not in HAPPENINGS:
                     self.log.add(problems.bad_state(node.state.text, "pod's past", node.state.span, HAPPENINGS))
                     return None
-                return p.Happened(node.span, node.negated, node.state.text, self._pod(node.by, bindings))
+                return p.Happened(node.span, node.negated, node.state.text, self._by(node, bindings))
             case n.Preempted():
                 victims = [key for ref in node.victims for key in self.scope.resolve(ref, bindings, _POD)]
                 return p.DidPreempt(node.span, tuple(victims))
@@ -251,6 +282,8 @@ class PropositionBuilder:
                 return p.HasLeft(node.span, amount, str(name.value))
             case n.Says():
                 text = substitute(node.text.text, node.text.span, bindings, self.log)
+                if not node.text.text:
+                    self.log.add(problems.empty_text("message", node.text.span, "write a part of the message"))
                 return None if text is None else p.Says(node.span, text)
             case n.Can():
                 if node.verb.text != "preempt":
@@ -289,7 +322,7 @@ class PropositionBuilder:
             tuple([result for group in results for result in group]),
             tuple(consumers),
             self._node(node.node, bindings),
-            self._pod(node.by, bindings),
+            self._by(node, bindings),
         )
 
     def _result(self, node: n.ResultSpec, bindings: Bindings) -> list[p.ResultTerm]:
@@ -330,8 +363,24 @@ class PropositionBuilder:
         keys = self.scope.resolve(n.Ref(word.span, "", word), bindings, ("Node",), globs=False)
         return keys[0].name if keys else None
 
-    def _pod(self, ref: n.Ref | None, bindings: Bindings) -> ObjectKey | None:
-        if ref is None:
+    def _by(self, node: n.Is | n.Was, bindings: Bindings) -> ObjectKey | None:
+        """Who did it: pods preempt, taint rules evict."""
+        if node.by is None:
             return None
-        keys = self.scope.resolve(ref, bindings, ("Pod", "DeviceTaintRule"), globs=False)
+        kinds = ("DeviceTaintRule",) if node.state.text == "evicted" else _POD
+        keys = self.scope.resolve(node.by, bindings, kinds, globs=False)
         return keys[0] if keys else None
+
+
+def _kind_of(term: p.SubjectTerm) -> str:
+    match term:
+        case p.ObjectTerm():
+            return term.key.kind
+        case p.PodClaimTerm():
+            return "ResourceClaim"
+        case p.ConditionTerm():
+            return "condition"
+        case p.DeviceTerm():
+            return "device"
+        case p.CountersTerm():
+            return "counter set"

@@ -132,6 +132,21 @@ def wrong_value(message: str, span: Span, way_out: str = "", expected: tuple[str
     return Diagnostic(code="DRA0302", message=message, span=span, help=way_out, expected=expected)
 
 
+def no_reason(what: str, span: Span) -> Diagnostic:
+    """A `because` where nothing says why."""
+    return Diagnostic(
+        code="DRA0302",
+        message=f"{what} has no reason that `because` could look at",
+        span=span,
+        help="reasons are given where a pod waits, is nominated, was preempted or evicted, and in conditions",
+    )
+
+
+def empty_text(what: str, span: Span, way_out: str) -> Diagnostic:
+    """A text that is part of every text."""
+    return Diagnostic(code="DRA0302", message=f"an empty {what} is part of every {what}", span=span, help=way_out)
+
+
 def bad_duration(reason: str, span: Span) -> Diagnostic:
     """A time that is no duration."""
     return Diagnostic(
@@ -216,6 +231,40 @@ def nothing_there(kind: str, span: Span) -> Diagnostic:
         message=f"there is no {kind} here, neither in the smallest story nor in the largest",
         span=span,
         help=f"without one the statement is left out; write it where a {kind} exists",
+    )
+
+
+def never_created(pod: str, span: Span) -> Diagnostic:
+    """A pod that a scenario speaks of and that does not exist in it."""
+    return Diagnostic(
+        code="DRA0219",
+        severity="warning",
+        message=f"pod `{pod}` does not exist in this scenario: no statement creates it",
+        span=span,
+        help=f"write `create {pod}` before, or leave the sentence away",
+    )
+
+
+def always_the_same(said: str, span: Span, *, so: bool, of: int | None) -> Diagnostic:
+    """A count that settles a sentence by itself."""
+    among = "" if of is None else f" of {of}"
+    return Diagnostic(
+        code="DRA0220",
+        severity="warning",
+        message=f"`{said}`{among} is {'true' if so else 'false'} whatever happens",
+        span=span,
+        help="write a number that can be exceeded and missed",
+    )
+
+
+def looks_at_nothing(span: Span) -> Diagnostic:
+    """An expression about objects that reads none."""
+    return Diagnostic(
+        code="DRA0220",
+        severity="warning",
+        message="this expression looks at nothing of the cluster: it is the same whatever happens",
+        span=span,
+        help='say something of an object: `pods["NAME"].status.phase == "Running"`',
     )
 
 

@@ -36,12 +36,13 @@ def sizes_of(call: n.Call) -> dict[str, int]:
     """The bounds that a call sets.
 
     Raises:
-        UnfillableError: another name, an unknown parameter, a value that is no small number.
+        UnfillableError: another name, an unknown parameter, one that is given twice, a value that is no small number.
     """
     if call.name.text != NAME:
         word, way_out = call.name, f"write `{NAME}()`"
         raise UnfillableError(problems.undefined("source of stories", word.text, word.span, (NAME,), way_out=way_out))
     sizes = dict(PARAMETERS)
+    given: set[str] = set()
     for arg in call.args:
         name = "" if arg.name is None else arg.name.text
         if name not in sizes:
@@ -51,6 +52,9 @@ def sizes_of(call: n.Call) -> dict[str, int]:
         text = arg.value.text if isinstance(arg.value, n.Word) else ""
         if not (text.isascii() and text.isdigit() and len(text) < 10) or not 1 <= int(text) <= _MOST:
             raise UnfillableError(problems.bad_number(f"`{name}` is a number from 1 to {_MOST}", arg.span))
+        if name in given:
+            raise UnfillableError(problems.bad_call(f"`{name}` is given twice", arg.span, "keep one of them"))
+        given.add(name)
         sizes[name] = int(text)
     return sizes
 

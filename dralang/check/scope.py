@@ -66,6 +66,8 @@ class Scope:
         self.objects: dict[ObjectKey, Declared | None] = {}
         self.by_name: dict[str, list[ObjectKey]] = {}
         self.used: set[ObjectKey] = set()
+        # Whom the statements are about, and where they are named first; a glob as it stands.
+        self.spoken: dict[ObjectKey, Span] = {}
         self.devices: dict[str, list[str]] = {}
         self.counters: set[str] = set()
         for item in declared:
@@ -85,6 +87,16 @@ class Scope:
                     known.append(full)
             self.counters.update(counter_set.name for counter_set in spec.shared_counters)
 
+    def copy(self) -> "Scope":
+        """A scope with the same objects, to go on in another direction; what is used, is used in both."""
+        other = Scope((), self.aliases, self.log, self.broken, fuzz=self.fuzz)
+        other.objects = dict(self.objects)
+        other.by_name = {name: list(keys) for name, keys in self.by_name.items()}
+        other.devices = {name: list(known) for name, known in self.devices.items()}
+        other.counters = set(self.counters)
+        other.used = self.used
+        return other
+
     @contextmanager
     def knowing(self, keys: Iterable[ObjectKey]) -> Iterator[None]:
         """For a while, know objects too that come into being only later."""
@@ -95,6 +107,13 @@ class Scope:
         for key in added:
             del self.objects[key]
             self.by_name[key.name].remove(key)
+
+    @contextmanager
+    def as_models(self) -> Iterator[None]:
+        """For a while, names are used without anything being said of those that have them."""
+        before = dict(self.spoken)
+        yield
+        self.spoken = before
 
     # ---- objects ----------------------------------------------------------------------------------------------------
 
@@ -156,6 +175,7 @@ class Scope:
                 return None
             candidates = [first]
         self.used.add(candidates[0])
+        self.spoken.setdefault(candidates[0], span)
         return candidates[0]
 
     def _split(self, text: str) -> tuple[str, str]:
@@ -175,7 +195,9 @@ class Scope:
             ]
             if matching:
                 self.used.update(matching)
-                return ObjectKey(kind, matching[0].namespace, glob)
+                meant = ObjectKey(kind, matching[0].namespace, glob)
+                self.spoken.setdefault(meant, span)
+                return meant
         self.log.add(
             problems.undefined(
                 " or ".join(spoken_kind(kind) for kind in kinds[:3]),

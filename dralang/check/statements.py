@@ -17,9 +17,12 @@ from dralang.check.environment import Declarer, Environment
 from dralang.check.expand import Bindings, Name, names, substitute
 from dralang.check.expectations import PropositionBuilder
 from dralang.check.faults import component_name, failures, number_of
+from dralang.check.references import check_choices, check_references
 from dralang.check.scope import KIND_ORDER, Scope
 from dralang.check.sugar import taint_spec
 from dralang.check.support import UNSUPPORTED_STATEMENTS
+from dralang.check.times import milliseconds, with_limits
+from dralang.check.vacuous import report_never_created
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import Span
 from dralang.scenario import steps as s
@@ -27,12 +30,11 @@ from dralang.scenario.keys import ObjectKey
 from dralang.scenario.model import Declared, Property
 from dralang.syntax import nodes as n
 from dralang.syntax.tokens import MAX_NESTING
-from dralang.values.duration import format_duration, parse_duration
+from dralang.values.duration import format_duration
 
 _T = TypeVar("_T")
 MAX_STEPS: Final = 50_000
 MAX_ROUNDS: Final = 2 * MAX_STEPS
-MAX_TIME: Final = 87_600 * 3_600_000
 _ACTION_KINDS: Final = {
     "delete": KIND_ORDER,
     "finish": ("Pod",),
@@ -98,7 +100,10 @@ class Elaborator:
             proposition = self.propositions.build(node.proposition, bound)
             if proposition is not None:
                 self.properties.append(Property(node.keyword, proposition, node.span))
-        self.steps = _with_limits(self.steps)
+        self.steps = with_limits(self.steps)
+        # In a fuzz, what is created depends on what is drawn; what a mistake would have created is not known.
+        if not self.fuzz and not self.log.has_errors:
+            report_never_created(self.scope.spoken, self.created, self.log)
 
     def _without_headers(self, body: n.Body) -> Iterable[n.Statement]:
         started = False
@@ -239,7 +244,8 @@ class Elaborator:
         self.steps.append(s.Create(span, key, declared.object))
 
     def _create_new(self, node: n.Create, bindings: Bindings) -> None:
-        models = [] if node.like is None else self._meant(node.like, bindings)
+        with self.scope.as_models():
+            models = [] if node.like is None else self._meant(node.like, bindings)
         if node.like is not None and not (models and models[0][1]):
             return
         base = self.scope.objects.get(models[0][1][0]) if models else None
@@ -411,9 +417,9 @@ class Elaborator:
         component = self.converter.first(
             node.component, lambda value: component_name(value, bindings, self.log, is_delay=action == "delay")
         )
-        milliseconds = self.duration(node.duration, bindings) if isinstance(node, n.Delay) else 0
-        if component is not None and milliseconds is not None:
-            self.steps.append(s.Component(node.span, action, component, milliseconds))  # type: ignore[arg-type]  # the grammar's words
+        delay = self.duration(node.duration, bindings) if isinstance(node, n.Delay) else 0
+        if component is not None and delay is not None:
+            self.steps.append(s.Component(node.span, action, component, delay))  # type: ignore[arg-type]  # the grammar's words
 
     def _fail_next(self, node: n.FailNext, bindings: Bindings) -> None:
         count = (
@@ -485,6 +491,8 @@ class Elaborator:
         if count > MAX_STEPS:
             self.log.add(problems.bad_number(f"`{node.count.span.text}` is no number of times", node.count.span))
             return
+        if not count and (isinstance(node.count, n.Hole) or "${" not in node.count.text):
+            self._look_at(node, bindings)
         for index in range(1, count + 1):
             bound = bindings if node.name is None else {**bindings, node.name.text: index}
             self.statements(node.body.statements, bound)
@@ -495,25 +503,26 @@ class Elaborator:
             if self.too_long:
                 return
 
+    def _look_at(self, node: n.Repeat, bindings: Bindings) -> None:
+        """Report what is wrong in a body that need not happen; nothing of it does."""
+        scout = Elaborator(self.home, self.scope.copy(), self.log, fuzz=self.fuzz)
+        scout.own.objects = dict(self.own.objects)
+        scout.created, scout.created_later = set(self.created), self.created_later
+        scout.described_later, scout.published = self.described_later, dict(self.published)
+        scout.last_at, scout.timed, scout.depth = self.last_at, self.timed, self.depth
+        scout.statements(node.body.statements, bindings if node.name is None else {**bindings, node.name.text: 1})
+        for each, bound in scout.late_properties:
+            scout.propositions.build(each.proposition, bound)
+        own = [item for key, item in scout.own.objects.items() if key not in self.own.objects]
+        broken, known = self.home.broken | scout.converter.stand_ins, scout.scope
+        check_references(own, known.objects, known.used, self.log, broken)
+        check_choices(scout.converter.choices, known.objects, known.used, self.log, broken)
+
     # ---- time -------------------------------------------------------------------------------------------------------
 
     def duration(self, value: n.Word | n.Hole, bindings: Bindings) -> int | None:
         """A time in milliseconds, or None after a diagnostic; of a hole the first, and every choice must be one."""
-        return self.converter.first(value, lambda choice: self._milliseconds(choice, bindings))
-
-    def _milliseconds(self, value: n.Value, bindings: Bindings) -> int | None:
-        resolved = self.converter.resolve(value, bindings)
-        if resolved is None:
-            return None
-        try:
-            milliseconds = parse_duration(resolved.text if isinstance(resolved, n.Word) else value.span.text)
-        except ValueError as error:
-            self.log.add(problems.bad_duration(str(error), value.span))
-            return None
-        if milliseconds > MAX_TIME:
-            self.log.add(problems.bad_duration(f"no clock runs longer than {format_duration(MAX_TIME)}", value.span))
-            return None
-        return milliseconds
+        return self.converter.first(value, lambda choice: milliseconds(choice, bindings, self.converter))
 
     def _at(self, node: n.At, bindings: Bindings) -> None:
         time = self.duration(node.time, bindings)
@@ -575,17 +584,3 @@ def _effect_of(target: n.Ref) -> labels.Rule:
 
 def _glob_matches(known: ObjectKey, glob: ObjectKey) -> bool:
     return fnmatchcase(known.name, glob.name) and known.namespace == glob.namespace
-
-
-def _with_limits(steps: list[s.Step]) -> list[s.Step]:
-    """Settling never goes past the next ``at``."""
-    limit: int | None = None
-    result: list[s.Step] = []
-    for step in reversed(steps):
-        if isinstance(step, s.Advance) and not step.relative:
-            limit = step.time
-        elif limit is not None and (isinstance(step, s.Settle) or (isinstance(step, s.Expect) and step.when != "due")):
-            step = replace(step, limit=limit)
-        result.append(step)
-    result.reverse()
-    return result

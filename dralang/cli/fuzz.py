@@ -7,6 +7,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final
 
+from msgspec import structs
+
 from dralang import __version__
 from dralang.check import problems
 from dralang.check.analysis import Analysis, Analyzer
@@ -284,12 +286,20 @@ class _Report:
         out("\n")
         if outcome.fault:
             out(f"dralang has a fault: {clean(outcome.fault)}\n")
+        try:
+            written = None if example is None or outcome.fault else self._write(outcome, campaign)
+        except KeyboardInterrupt:
+            if example is not None and example.failure is not None:
+                out("\n".join(failure_block(self.look, example.failure)) + "\n")
+            raise
+        if example is not None and written is not None and written.failure is not None:
+            # What is left of the story may fail with fewer words.
+            example = outcome.example = structs.replace(example, failure=written.failure)
         if example is not None and example.failure is not None:
             out("\n".join(failure_block(self.look, example.failure)) + "\n")
-        if example is None or outcome.fault:
+        if example is None or written is None:
             out(f"again: {self._again(outcome)}\n\n")
             return
-        written = self._write(outcome, campaign)
         out(f"\n  {self.look.paint('cyan', 'the story, as small as it still fails')}:\n")
         out("".join(f"    {clean(line)}\n" for line in written.lines))
         folder = self.config.root.joinpath(*REGRESSIONS)

@@ -284,7 +284,9 @@ class DeviceTaintEvictionController(Controller[Item]):
             return
         pod = self.store.get(Pod, namespace, name)
         if pod is not None and pod.metadata.uid == uid and pod.metadata.deletion_timestamp is None:
-            self.record("Pod", namespace, name, "DeviceTaintManagerEviction", f"evicted: {self._explain(eviction)}")
+            rules = self._rules_of(eviction)
+            why = f"evicted: {_explain(eviction, rules)}"
+            self.record("Pod", namespace, name, "DeviceTaintManagerEviction", why, *rules)
             condition = PodCondition(
                 type="DisruptionTarget",
                 status="True",
@@ -304,15 +306,10 @@ class DeviceTaintEvictionController(Controller[Item]):
                 self._counts[rule] = self._counts.get(rule, 0) + 1
                 self._update_later(rule)
 
-    def _explain(self, eviction: Eviction) -> str:
-        names = [
-            rule.metadata.name
-            for rule in self._rules.values()
-            if any(rule.metadata.uid == uid for uid, _ in eviction.reasons)
-        ]
-        places = [place.rpartition("/")[0] for _, place in eviction.reasons if place]
-        parts = [f"rule `{name}`" for name in sorted(names)] + [f"taint of `{place}`" for place in places]
-        return "NoExecute by " + ", ".join(parts)
+    def _rules_of(self, eviction: Eviction) -> list[str]:
+        """The names of the rules that drive a pod away."""
+        uids = {uid for uid, _ in eviction.reasons}
+        return sorted(rule.metadata.name for rule in self._rules.values() if rule.metadata.uid in uids)
 
     def _update_rule(self, name: str) -> None:
         rule = self.store.get(DeviceTaintRule, "", name)
@@ -434,3 +431,10 @@ def _is_about_devices(event: WatchEvent) -> bool:
     old: ResourceClaim | None = event.old
     new: ResourceClaim | None = event.new
     return new is None or new.status.allocation is not None or (old is not None and old.status.allocation is not None)
+
+
+def _explain(eviction: Eviction, rules: list[str]) -> str:
+    places = [place.rpartition("/")[0] for _, place in eviction.reasons if place]
+    return "NoExecute by " + ", ".join(
+        [f"rule `{name}`" for name in rules] + [f"taint of `{place}`" for place in places]
+    )

@@ -144,6 +144,24 @@ _NAMES: Final[dict[str, Code]] = {
         ),
         example='pod a\n\nfuzz "too early" {\n  expect any pod is pending\n  create a\n}\n',
     ),
+    "DRA0219": Code(
+        title="a pod that the scenario does not create",
+        explanation=(
+            "A pod exists from its `create` on, and this scenario has none for it. What is said of it is settled "
+            "then: it `does not run`, is not pending and was not preempted, and `never` holds. So the sentence says "
+            "nothing, or the name is not the one that is meant."
+        ),
+        example='pod a\npod b\n\nscenario "whom" {\n  create a\n  expect b does not run\n}\n',
+    ),
+    "DRA0220": Code(
+        title="true or false whatever happens",
+        explanation=(
+            "`at least 0` holds of everybody, `at most 2` of two pods always, and an expression that reads no object "
+            "has one value. A sentence that cannot fail tests nothing; one that cannot hold fails, or, after `never`, "
+            "tests nothing."
+        ),
+        example='pod a\n\nscenario "any number" {\n  create a\n  expect at least 0 of a run\n}\n',
+    ),
 }
 
 _VALUES: Final[dict[str, Code]] = {

@@ -43,11 +43,13 @@ class Written(Struct, frozen=True):
         name: of the file.
         text: formatted; empty if a plain scenario cannot show the finding.
         lines: of the story itself, for reports.
+        failure: what fails in that story, at the place in the fuzz; None if only the fuzz shows it.
     """
 
     name: str
     text: str
     lines: tuple[str, ...]
+    failure: Failure | None = None
 
 
 class _Candidate(Struct, frozen=True):
@@ -217,6 +219,7 @@ class _Writer:
         self.tries = 0
         self.readings = 0
         self.actual = ""
+        self.failure: Failure | None = None
         digest = sha256(example.signature.encode("utf-8", "surrogatepass")).hexdigest()[:6]
         slug = _SLUG.sub("-", scenario.title.lower()).strip("-")[:60].strip("-") or "fuzz"
         self.name = f"{slug}-{digest}.dra"
@@ -227,7 +230,15 @@ class _Writer:
             return Written(self.name, "", tuple(self._text(first).splitlines()))
         candidate = self._reduced(candidate)
         text = self._text(candidate)
-        return Written(self.name, "" if self.oracles is not None else text, tuple(_story_lines(text)))
+        lines = tuple(_story_lines(text))
+        return Written(self.name, "" if self.oracles is not None else text, lines, self._shown())
+
+    def _shown(self) -> Failure | None:
+        """The failure of what is left of the story, where the fuzz has its statement."""
+        found = self.example.failure
+        if self.by_end or found is None or self.failure is None:
+            return None
+        return structs.replace(self.failure, span=found.span, kind=found.kind)
 
     # ---- trying -----------------------------------------------------------------------------------------------------
 
@@ -366,7 +377,7 @@ class _Writer:
             tried = self._try(candidate)
             failure = tried.failure
             if failure is not None and self._is_it(tried):
-                self.actual = failure.actual
+                self.actual, self.failure = failure.actual, failure
                 return tried.candidate
             if failure is None or failure.kind in _EXPECTATIONS:
                 return None
@@ -400,7 +411,10 @@ class _Writer:
             return None
         if not exactly and not is_about_nothing(failure):
             self.actual = failure.actual
-        return tried.candidate if failure.actual == self.actual else None
+        if failure.actual != self.actual:
+            return None
+        self.failure = failure
+        return tried.candidate
 
 
 def _wanted(tree: n.File, example: Example) -> frozenset[str]:

@@ -10,7 +10,7 @@ from dralang.api.nodes import Node
 from dralang.api.pods import Pod
 from dralang.api.resourceclaim import ResourceClaim
 from dralang.run import view
-from dralang.run.history import preemptions, was_evicted
+from dralang.run.history import ever_created, happened, names_in_record, pasts_of, preemptions
 from dralang.run.left import left_of_capacity, left_of_counter
 from dralang.run.objects_cel import evaluate_cel
 from dralang.run.preempting import chance_of
@@ -90,8 +90,8 @@ _COMPARES: Final[dict[str, Callable[[int, int, int], bool]]] = {
 
 def _judge_counted(simulation: Simulation, subject: p.Counted, proposition: p.Statement) -> Judgement:
     if isinstance(proposition.predicate, p.Happened):
-        return _judge_counted_happenings(simulation, subject, proposition.predicate)
-    keys = _counted_keys(simulation, subject)
+        return _judge_counted_happenings(simulation, subject, proposition.predicate, proposition.because)
+    keys = _counted_keys(simulation, subject, proposition.predicate)
     judged = [
         (key, _judge_one(simulation, p.ObjectTerm(subject.span, key), proposition.predicate, proposition.because))
         for key in keys
@@ -110,53 +110,76 @@ def _judge_counted(simulation: Simulation, subject: p.Counted, proposition: p.St
     return Judgement(holds, actual, tuple([key for judgement in others[:2] for key in judgement.pods]))
 
 
-def _counted_keys(simulation: Simulation, subject: p.Counted) -> list[ObjectKey]:
+def _counted_keys(simulation: Simulation, subject: p.Counted, predicate: p.Predicate) -> list[ObjectKey]:
+    """Who is counted: whoever is named, and those that exist of a glob; of what is gone, those that ever existed."""
+    gone = isinstance(predicate, p.InState) and predicate.state == "gone"
     if not subject.patterns:
         pods = simulation.pods()
         if subject.state:
-            state = p.InState(
-                subject.span, negated=False, state=subject.state, results=(), consumers=(), node=None, by=None
-            )
-            pods = [pod for pod in pods if _pod_is(simulation, pod, state)]
-        return [ObjectKey("Pod", pod.metadata.namespace, pod.metadata.name) for pod in pods]
-    keys: list[ObjectKey] = []
+            pods = [pod for pod in pods if _pod_is(simulation, pod, _state(subject))]
+        keys = [ObjectKey("Pod", pod.metadata.namespace, pod.metadata.name) for pod in pods]
+        if gone and not subject.state:
+            keys += [ObjectKey("Pod", *pod) for pod in ever_created(simulation)]
+        return list(dict.fromkeys(keys))
+    keys = []
     for pattern in subject.patterns:
+        if "*" not in pattern.glob:
+            keys.append(ObjectKey(pattern.kind, pattern.namespace, pattern.glob))
+            continue
         for found in view.matching(simulation, pattern.kind, pattern.namespace, pattern.glob):
-            key = ObjectKey(pattern.kind, pattern.namespace, found.metadata.name)
-            if key not in keys:
-                keys.append(key)
-    return keys
+            keys.append(ObjectKey(pattern.kind, pattern.namespace, found.metadata.name))
+        if gone:
+            past = names_in_record(simulation, pattern.kind)
+            keys += [ObjectKey(pattern.kind, *name) for name in past if _matches(name, pattern)]
+    return list(dict.fromkeys(keys))
 
 
-def _judge_counted_happenings(simulation: Simulation, subject: p.Counted, predicate: p.Happened) -> Judgement:
+def _state(subject: p.Counted) -> p.InState:
+    return p.InState(subject.span, negated=False, state=subject.state, results=(), consumers=(), node=None, by=None)
+
+
+def _matches(name: tuple[str, str], pattern: p.Pattern) -> bool:
+    return name[0] == pattern.namespace and fnmatchcase(name[1], pattern.glob)
+
+
+def _judge_counted_happenings(
+    simulation: Simulation, subject: p.Counted, predicate: p.Happened, because: str | None
+) -> Judgement:
     """``more than 1 pod was preempted`` counts distinct pods so far, whether they still exist or not."""
-    names = _happened_names(simulation, predicate)
-    if subject.patterns:
-        names = [
-            (namespace, name)
-            for namespace, name in names
-            if any(fnmatchcase(name, pattern.glob) and namespace == pattern.namespace for pattern in subject.patterns)
-        ]
-    listed = f": {', '.join(name for _, name in names)}" if names else ""
-    holds = _COMPARES[subject.quantifier](len(names), subject.number, len(names))
-    return Judgement(
-        holds,
-        f"{len(names)} was {predicate.what}{listed}"
-        if len(names) == 1
-        else f"{len(names)} were {predicate.what}{listed}",
-    )
-
-
-def _happened_names(simulation: Simulation, predicate: p.Happened) -> list[tuple[str, str]]:
-    if predicate.what == "preempted":
-        found = [
-            (entry.namespace, entry.name)
-            for entry in preemptions(simulation)
-            if predicate.by is None or predicate.by.name in entry.related
-        ]
+    done = happened(simulation, predicate.what, predicate.by, because)
+    if subject.quantifier == "all" or subject.state or predicate.negated:
+        counted = _with_a_past(simulation, subject)
     else:
-        found = was_evicted(simulation)
-    return list(dict.fromkeys(found))
+        counted = [
+            name for name in done if not subject.patterns or any(_matches(name, each) for each in subject.patterns)
+        ]
+    names = [name for name in counted if (name in done) != predicate.negated]
+    if subject.quantifier == "all" and subject.patterns and not counted:
+        return _not("nothing matches")
+    what = f"{'not ' if predicate.negated else ''}{predicate.what}"
+    listed = f": {', '.join(name for _, name in names)}" if names else ""
+    actual = f"{len(names)} {'was' if len(names) == 1 else 'were'} {what}{listed}"
+    if subject.quantifier == "all":
+        actual = f"{len(names)} of {len(counted)} {'was' if len(counted) == 1 else 'were'} {what}{listed}"
+    return Judgement(_COMPARES[subject.quantifier](len(names), subject.number, len(counted)), actual)
+
+
+def _with_a_past(simulation: Simulation, subject: p.Counted) -> list[tuple[str, str]]:
+    """Namespace and name of the pods whose past is asked for: of all that ever existed, or that are named."""
+    existing = [(pod.metadata.namespace, pod.metadata.name) for pod in simulation.pods()]
+    if subject.state:
+        pods = [pod for pod in simulation.pods() if _pod_is(simulation, pod, _state(subject))]
+        return [(pod.metadata.namespace, pod.metadata.name) for pod in pods]
+    everyone = list(dict.fromkeys([*ever_created(simulation), *existing]))
+    if not subject.patterns:
+        return everyone
+    found: dict[tuple[str, str], None] = {}
+    for pattern in subject.patterns:
+        if "*" not in pattern.glob:
+            found[pattern.namespace, pattern.glob] = None
+        else:
+            found.update({name: None for name in everyone if _matches(name, pattern)})
+    return list(found)
 
 
 # ---- one subject ----------------------------------------------------------------------------------------------------
@@ -241,10 +264,7 @@ def _judge_pod(
         case p.InState():
             holds = _pod_is(simulation, pod, predicate)
         case p.Happened():
-            names = _happened_names(simulation, predicate)
-            holds = ((key.namespace, key.name) in names) != predicate.negated
-            past = f"{key.spoken} was {'' if (key.namespace, key.name) in names else 'not '}{predicate.what}"
-            return Judgement(holds, past + _by_whom(simulation, key, predicate))
+            return _judge_happening(simulation, key, predicate, because)
         case p.DidPreempt():
             return _did_preempt(simulation, key, predicate)
         case p.CanPreempt():
@@ -255,11 +275,16 @@ def _judge_pod(
         case _:
             raise AssertionError(f"{type(predicate).__name__} was let through for a pod")
     actual = describe_pod(simulation, key.spoken, pod)
-    if holds and because is not None:
-        said = "" if pod is None else view.scheduling_message(pod)
-        if because not in said:
-            return _not(actual, (key,))
+    if holds and because is not None and because not in _reason(simulation, key, pod, predicate):
+        return _not(actual, (key,))
     return Judgement(holds, actual, () if holds else (key,))
+
+
+def _reason(simulation: Simulation, key: ObjectKey, pod: Pod | None, predicate: p.Predicate) -> str:
+    """What `because` looks at: why a pod has no node, or why it had to go."""
+    if isinstance(predicate, p.InState) and predicate.state in ("preempted", "evicted"):
+        return "; ".join(pasts_of(simulation, predicate.state, (key.namespace, key.name)).values())
+    return "" if pod is None else view.scheduling_message(pod)
 
 
 def _runs(simulation: Simulation, pod: Pod | None, predicate: p.Runs) -> bool:
@@ -306,8 +331,7 @@ def _existing_pod_is(simulation: Simulation, pod: Pod, predicate: p.InState) -> 
             node = pod.status.nominated_node_name
             return bool(node) and predicate.node in (None, node)
         case "preempted" | "evicted":
-            happened = p.Happened(predicate.span, negated=False, what=predicate.state, by=predicate.by)
-            return (pod.metadata.namespace, pod.metadata.name) in _happened_names(simulation, happened)
+            return (pod.metadata.namespace, pod.metadata.name) in happened(simulation, predicate.state, predicate.by)
         case "settled":
             return _is_settled(simulation, pod)
         case other:
@@ -332,16 +356,15 @@ def _did_preempt(simulation: Simulation, key: ObjectKey, predicate: p.DidPreempt
     return Judgement(holds, f"{key.spoken} preempted {names}", () if holds else (key,))
 
 
-def _by_whom(simulation: Simulation, key: ObjectKey, predicate: p.Happened) -> str:
-    if predicate.what != "preempted":
-        return ""
-    names = [
-        name
-        for entry in preemptions(simulation)
-        if (entry.namespace, entry.name) == (key.namespace, key.name)
-        for name in entry.related[:1]
-    ]
-    return f" by {', '.join(dict.fromkeys(names))}" if names else ""
+def _judge_happening(simulation: Simulation, key: ObjectKey, predicate: p.Happened, because: str | None) -> Judgement:
+    pod = (key.namespace, key.name)
+    holds = (pod in happened(simulation, predicate.what, predicate.by, because)) != predicate.negated
+    past = pasts_of(simulation, predicate.what, pod)
+    if not past:
+        return Judgement(holds, f"{key.spoken} was not {predicate.what}")
+    if predicate.what == "preempted":
+        return Judgement(holds, f"{key.spoken} was preempted by {', '.join(past)}")
+    return Judgement(holds, f"{key.spoken} was {'; '.join(past.values())}")
 
 
 # ---- claims ---------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from dralang.cluster.admission import KubernetesObject
 from dralang.cluster.taint_rules import selects
 from dralang.controllers.device_taint_eviction import NO_EXECUTE, DeviceTaintEvictionController
 from dralang.run.dump import open_cluster
-from dralang.run.history import was_evicted
+from dralang.run.history import happened
 from dralang.run.simulation import Environment, Simulation
 from dralang.run.view import full_device_name, pod_devices
 from dralang.scenario.keys import ObjectKey
@@ -70,7 +70,7 @@ def preview_eviction(environment: Environment, objects: Iterable[KubernetesObjec
     simulation.restart(DeviceTaintEvictionController.name)
     simulation.resume(DeviceTaintEvictionController.name)
     simulation.advance_to(simulation.now)
-    before = [ObjectKey("Pod", *pod) for pod in was_evicted(simulation)]
+    before = [ObjectKey("Pod", *pod) for pod in happened(simulation, "evicted")]
     taint = replace(rule.spec.taint, effect=NO_EXECUTE, time_added=None)
     refused = simulation.load([replace(rule, spec=replace(rule.spec, taint=taint))])
     notes += [error.message for error in refused]
@@ -78,7 +78,7 @@ def preview_eviction(environment: Environment, objects: Iterable[KubernetesObjec
     users = _users(simulation, set(selected))
     start, seen = simulation.now, len(simulation.trace)
     simulation.advance_to(start + HORIZON)
-    evicted = set(was_evicted(simulation))
+    evicted = happened(simulation, "evicted")
     times = {
         (entry.namespace, entry.name): entry.time - start
         for entry in simulation.trace[seen:]

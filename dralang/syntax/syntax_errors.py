@@ -138,6 +138,8 @@ def _did_you_mean(place: Place) -> str:
     if found.quoted:
         word = _left_out(place)
         return f"write `{word} {place.rest(place.index)}`" if word else ""
+    if place.back(1).text == "any" and not place.back(1).quoted:
+        return _after_any(place)
     keywords = {text: name for text, name in grammar().keywords.items() if name in place.expected}
     near = nearest(found.text, keywords)
     if near is not None and near != found.text:
@@ -152,6 +154,12 @@ def _did_you_mean(place: Place) -> str:
     if is_name and "COMMA" in place.expected and not place.in_block:
         return f"separate names with `,`: `{place.back(1).text}, {found.text}`"
     return ""
+
+
+def _after_any(place: Place) -> str:
+    """What a hole may be, where a word behind `any` makes none."""
+    near = nearest(place.found.text, (*DECLARATIONS, "device", "of", "order"))
+    return f"did you mean `any {near}`?" if near is not None else "a hole is `any pod`, `any of [a, b]`, `any 0..9`"
 
 
 def _left_out(place: Place) -> str | None:

@@ -367,6 +367,7 @@ SOURCES = {
     "a value without a name": ("std.random(1)", "takes no value without a name"),
     "an unknown parameter": ("std.random(gpus: 3)", "takes no `gpus`"),
     "a size that is none": ("std.random(pods: many)", "is a number from 1"),
+    "a size that is given twice": ("std.random(pods: 3, nodes: 1, pods: 4)", "`pods` is given twice"),
     "a size out of bounds": ("std.random(pods: 5000)", "is a number from 1"),
 }
 

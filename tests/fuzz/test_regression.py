@@ -148,6 +148,38 @@ def test_faults_that_were_drawn_are_shrunk_and_written(project, story, lines):
     assert "fails as in an earlier run" in project.run("fuzz", "a.dra").out
 
 
+REDUCED = {
+    "others wait too in the story that was drawn": (
+        "cordon worker-1; create pod p-1 like small; create pod p-2 like small; "
+        "at any 5s..9s create pod p-3 like big; expect all pods run"
+    ),
+    "another reason is left": (
+        "create small; create big; maybe create pod p like big; cordon worker-1; create pod q like big; "
+        "expect all pods run"
+    ),
+    "a drawn time becomes the shortest": (
+        "pause kubelet; create small; at any 5s..9s create big; within any 20s..60s expect all pods run"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REDUCED)
+def test_the_failure_that_is_told_is_that_of_the_story_that_is_written(project, name):
+    project.write("a.dra", CLUSTER % "1.37" + f'fuzz "x" {{ {REDUCED[name]} }}\n')
+    ran = project.run("fuzz", "a.dra", "--max-examples", "50", "--format", "json")
+    [found] = json.loads(ran.out)["fuzzes"]
+    [[replayed]] = [
+        each["failures"]
+        for file in json.loads(project.run("test", "specs", "--format", "json").out)["files"]
+        for each in file["scenarios"]
+    ]
+    told = found["failure"]
+    assert told["file"] == "a.dra"
+    assert {key: told[key] for key in ("kind", "expected", "actual", "time", "why")} == {
+        key: replayed[key] for key in ("kind", "expected", "actual", "time", "why")
+    }
+
+
 def test_settings_that_were_drawn_are_written(project):
     body = "gates { DRADeviceTaints: any of [true, false]; DRADeviceTaintRules: false }"
     story = f"{body}; taint device gpu-0 with k:NoSchedule; create small; expect small runs with gpu-1"

@@ -207,7 +207,7 @@ FAILING = {
         2,
         "cannot allocate all claims",
     ),
-    "too few": ("create a\nexpect exactly 2 of a, b, c run", 2, "1 of 1: a"),
+    "too few": ("create a\nexpect exactly 2 of a, b, c run", 2, "1 of 3: a; b does not exist"),
     "not in time": (
         "create big\nexpect big runs\ndelete big\nwithin 10s expect big is gone",
         4,

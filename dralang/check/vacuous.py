@@ -1,0 +1,68 @@
+"""What says nothing: sentences that are true, or false, whatever happens, and names that nobody uses.
+
+Such a sentence passes, and so looks like a promise that is kept. All of this is warnings: a table may have a row for
+which a sentence is trivial.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Set
+from fnmatch import fnmatchcase
+from typing import Final
+
+from dralang.check import problems
+from dralang.diagnostics.diagnostic import DiagnosticLog
+from dralang.diagnostics.source import Span
+from dralang.scenario import propositions as p
+from dralang.scenario.keys import ObjectKey
+from dralang.syntax import nodes as n
+
+_HOLDS: Final[dict[str, Callable[[int, int], bool]]] = {
+    "exactly": lambda true, number: true == number,
+    "at least": lambda true, number: true >= number,
+    "at most": lambda true, number: true <= number,
+    "more than": lambda true, number: true > number,
+    "fewer than": lambda true, number: true < number,
+}
+
+
+def report_never_created(spoken: Mapping[ObjectKey, Span], created: Set[ObjectKey], log: DiagnosticLog) -> None:
+    """Warn of pods that a scenario speaks of and does not create; a glob is right if it means one that is created.
+
+    Args:
+        spoken: whom its statements are about, and where first.
+        created: what its statements create.
+        log: takes the warnings.
+    """
+    pods = [key for key in created if key.kind == "Pod"]
+    for key, span in spoken.items():
+        if key.kind != "Pod" or any(_means(key, pod) for pod in pods):
+            continue
+        log.add(problems.never_created(key.spoken, span))
+
+
+def _means(key: ObjectKey, pod: ObjectKey) -> bool:
+    return key.namespace == pod.namespace and fnmatchcase(pod.name, key.name)
+
+
+def check_count(node: n.Quantified, patterns: Iterable[p.Pattern], number: int, log: DiagnosticLog) -> None:
+    """Warn of a number that makes a sentence true, or false, however many there are."""
+    holds = _HOLDS.get(node.quantifier)
+    if holds is None or node.number is None or "${" in node.number.text:
+        return
+    known = tuple(patterns)
+    some = not known or any("*" in pattern.glob for pattern in known)
+    # However many a glob means, one more than the number shows all that there is to see.
+    highest = number + 1 if some else len(known)
+    answers = {holds(true, number) for true in range(min(highest, number + 1) + 1)}
+    if len(answers) == 1:
+        said = f"{node.quantifier} {number}"
+        log.add(problems.always_the_same(said, node.number.span, so=answers.pop(), of=None if some else len(known)))
+
+
+def report_unused_parameters(names: Iterable[n.Word], where: Span, log: DiagnosticLog) -> None:
+    """Warn of parameters of a table or fixture that its text never computes with."""
+    computed = re.findall(r"\$\{([^}]*)\}", where.text)
+    used = {word for text in computed for word in re.findall(r"[A-Za-z_]\w*", text)}
+    for name in names:
+        if name.text not in used:
+            log.add(problems.unused("parameter", name.text, name.span, f"write `${{{name.text}}}` where it is meant"))
