@@ -27,31 +27,43 @@ def generated_base(owner: str, entry: str) -> str:
 
 
 class ClaimMaker:
-    """Makes claims and remembers which it made, even after they are gone.
+    """Makes claims, and remembers which it made until it has seen them elsewhere, even after they are gone.
 
-    Source: kubernetes controller.go, findPodResourceClaim; the cache of own writes outlives the claims.
+    What it makes for the entries of one pod is not seen before all of them are done (in 1.37 that is a race).
+
+    Source: kubernetes controller.go (claimExists, findPodResourceClaim), client-go tools/cache/mutation_cache.go.
+
+    Args:
+        store: the API server.
+        asks_memory: whether a claim that is named in a status is looked for among those just made, too (from 1.37 on).
     """
 
-    def __init__(self, store: ObjectStore) -> None:
+    def __init__(self, store: ObjectStore, *, asks_memory: bool) -> None:
         self._store = store
-        self._made: dict[tuple[str, str], str] = {}
+        self._asks_memory = asks_memory
+        self._made: dict[tuple[str, str], tuple[str, str]] = {}
+        """The owner's UID and its entry, by namespace and name of the claim."""
 
     def forget(self) -> None:
         """Forget the claims made so far."""
         self._made.clear()
 
+    def exists(self, namespace: str, name: str) -> bool:
+        """Whether a claim is there. Of one that was just made, this is believed once without a look."""
+        there = self._store.get(ResourceClaim, namespace, name) is not None
+        if not self._asks_memory:
+            return there
+        return self._made.pop((namespace, name), None) is not None or there
+
     def existing(self, owner: Pod | PodGroup, entry: str) -> str:
         """The name of the claim made earlier for an entry, empty if there was none."""
         uid = owner.metadata.uid
-        made = self._made.get((uid, entry))
-        if made is not None:
-            return made
         for kind, namespace, name in self._store.dependents(uid):
             if kind is ResourceClaim:
                 claim = self._store.get(ResourceClaim, namespace, name)
                 if claim is not None and claim.metadata.annotations.get(POD_CLAIM_ANNOTATION) == entry:
                     return name
-        return ""
+        return next((name for (_, name), made in self._made.items() if made == (uid, entry)), "")
 
     def make(self, owner: Pod | PodGroup, entry: str, template_name: str) -> ResourceClaim | str:
         """Make the claim of an entry; return it, or what stands in the way."""
@@ -74,7 +86,7 @@ class ClaimMaker:
         created = self._store.create(draft)
         if isinstance(created, ApiError):
             return f"create ResourceClaim : {created.message}"
-        self._made[meta.uid, entry] = created.metadata.name
+        self._made[meta.namespace, created.metadata.name] = meta.uid, entry
         return created
 
 

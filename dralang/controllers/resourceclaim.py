@@ -31,7 +31,7 @@ from dralang.cluster.podclaims import (
 from dralang.cluster.store import ObjectStore, WatchEvent
 from dralang.controllers.claim_templates import NO_TEMPLATE, ClaimMaker
 from dralang.controllers.controller import Controller
-from dralang.features import FeatureGates
+from dralang.features import VERSIONS, FeatureGates
 
 Item: TypeAlias = tuple[Literal["pod", "claim", "group"], str, str]
 
@@ -57,7 +57,8 @@ class ResourceClaimController(Controller[Item]):
         self._pods_by_claim: dict[tuple[str, str], dict[str, None]] = {}
         self._pods_by_template: dict[tuple[str, str], dict[str, None]] = {}
         self._pods_by_group: dict[tuple[str, str], dict[str, None]] = {}
-        self._maker = ClaimMaker(store)
+        asks_memory = VERSIONS.index(features.version) >= VERSIONS.index("1.37")
+        self._maker = ClaimMaker(store, asks_memory=asks_memory)
         self._retries: dict[Item, int] = {}
         store.subscribe(self.name, self.phase, (Pod,), self._on_pod)
         store.subscribe(self.name, self.phase, (ResourceClaim,), self._on_claim)
@@ -271,14 +272,19 @@ class ResourceClaimController(Controller[Item]):
         return ""
 
     def _make_claim(self, pod: Pod, entry: PodResourceClaim, made: dict[str, str]) -> str:
-        """Make the claim of an entry unless it is there; return what stands in the way."""
+        """Make the claim of an entry unless it is there; return what stands in the way.
+
+        DEVIATES: a pod that has ended gets no claim a second time (1.37 may make one, and delete it again, for ever).
+        """
         found = claim_name(pod, entry)
         if entry.resource_claim_template_name is None or (found.name is None and not found.problem):
             return ""
         namespace = pod.metadata.namespace
         if found.name is not None:
             claim = self.store.get(ResourceClaim, namespace, found.name)
-            if claim is not None and not ownership_problem(pod, claim, group_claims=self._group_claims):
+            strange = claim is not None and ownership_problem(pod, claim, group_claims=self._group_claims)
+            ended = pod.status.phase in TERMINAL and claim is None
+            if ended or (self._maker.exists(namespace, found.name) and not strange):
                 return ""
         group = self._group_of(pod)
         if group is not None and self._is_group_entry(pod, entry):
@@ -314,7 +320,7 @@ class ResourceClaimController(Controller[Item]):
             recorded = known.get(entry.name)
             if template is None or (entry.name in known and recorded is None):
                 continue
-            if recorded is not None and self.store.get(ResourceClaim, namespace, recorded) is not None:
+            if recorded is not None and self._maker.exists(namespace, recorded):
                 continue
             orphan = self._maker.existing(group, entry.name)
             if orphan:

@@ -37,6 +37,7 @@ START = 500
 known; half of one is closest to all of them."""
 
 _USUAL_CONDITIONS = frozenset({"PodScheduled", "Ready", "ContainersReady", "Initialized"})
+_GENERATED = re.compile(r"-[a-z0-9]{5}$")
 _UID = re.compile(r"\b(?:pod|resourceclaim|podgroup)-[0-9]+\b")
 
 Json = dict[str, Any]
@@ -142,6 +143,12 @@ class _Player:
             if key == (namespace, name):
                 return f"{label} (gone)"
         return f"{namespace}/{name} (gone)"
+
+    def _shown(self, namespace: str, name: str) -> str:
+        """As `_label_of`, but of a generated claim that is gone nothing is told."""
+        if self._store.get(ResourceClaim, namespace, name) is None and _GENERATED.search(name):
+            return f"{namespace}/(gone)"
+        return self._label_of(namespace, name)
 
     def _in_message(self, text: str) -> str:
         for label, (namespace, name) in self._by_label.items():
@@ -317,7 +324,7 @@ class _Player:
         if status.node_allocatable_resource_claim_statuses:
             amounts = [to_json(each) for each in status.node_allocatable_resource_claim_statuses]
             for each in amounts:
-                each["resourceClaimName"] = self._label_of(namespace, each["resourceClaimName"])
+                each["resourceClaimName"] = self._shown(namespace, each["resourceClaimName"])
             result["nodeAllocatableResourceClaimStatuses"] = amounts
         return result
 
@@ -365,7 +372,9 @@ class _Player:
             result["finalizers"] = list(group.metadata.finalizers)
         if group.status.resource_claim_statuses:
             result["resourceClaimStatuses"] = {
-                each.name: self._label_of(group.metadata.namespace, each.resource_claim_name or "")
+                each.name: self._shown(group.metadata.namespace, each.resource_claim_name)
+                if each.resource_claim_name
+                else None
                 for each in group.status.resource_claim_statuses
             }
         return result

@@ -2,7 +2,7 @@ import pytest
 from builders import claim, cluster, create, devices, gpu_class, gpu_cluster, gpu_slice, node, pod, template, where
 from msgspec.structs import replace
 
-from dralang.api.pods import Pod
+from dralang.api.pods import Pod, PodResourceClaim
 from dralang.api.resourceclaim import ResourceClaim, ResourceClaimTemplate
 from dralang.controllers.claim_templates import generated_base
 
@@ -137,3 +137,61 @@ def test_the_name_of_a_claim_that_was_not_written_is_written_later():
     simulation.store.fail_next("update", Pod, "default", "a")
     create(simulation, pod("a", from_template="one-gpu"))
     assert where(simulation, "a") == {"a": "worker-1"}
+
+
+def _change(simulation):
+    found = simulation.pod("default", "a")
+    label = str(len(simulation.trace))
+    simulation.update(replace(found, metadata=replace(found.metadata, labels={"change": label})))
+    assert simulation.settle()
+
+
+def _delete(simulation, name):
+    simulation.delete(ResourceClaim, "default", name)
+    assert simulation.settle()
+
+
+def _claims(simulation):
+    return [each.metadata.name for each in simulation.claims()]
+
+
+@pytest.mark.parametrize(("version", "again"), [("1.36", []), ("1.37", ["a-gpu-00002"]), ("1.38", ["a-gpu-00002"])])
+def test_a_generated_claim_that_is_gone_is_missed_at_the_second_look(version, again):
+    """Up to 1.36 the controller goes on believing in what it made; from 1.37 on it does so once."""
+    simulation = gpu_cluster(0, version=version)
+    create(simulation, pod("a", from_template="one-gpu"))
+    _delete(simulation, "a-gpu-00001")
+    assert _claims(simulation) == []
+    _change(simulation)
+    assert _claims(simulation) == again
+
+
+def test_each_claim_that_is_made_is_believed_in_once():
+    simulation = gpu_cluster(0)
+    create(simulation, pod("a", from_template="one-gpu"))
+    _delete(simulation, "a-gpu-00001")
+    _change(simulation)
+    _delete(simulation, "a-gpu-00002")
+    assert _claims(simulation) == []
+    _change(simulation)
+    assert _claims(simulation) == ["a-gpu-00003"]
+
+
+def test_a_look_at_one_claim_of_a_pod_is_one_at_all_of_them():
+    simulation = gpu_cluster(0)
+    entries = tuple(PodResourceClaim(name=each, resource_claim_template_name="one-gpu") for each in "xy")
+    subject = pod("a")
+    create(simulation, replace(subject, spec=replace(subject.spec, resource_claims=entries)))
+    _delete(simulation, "a-x-00001")
+    assert _claims(simulation) == ["a-y-00001"]
+    _delete(simulation, "a-y-00001")
+    assert _claims(simulation) == ["a-x-00002", "a-y-00002"]
+
+
+def test_a_pod_that_has_ended_gets_no_claim_a_second_time():
+    simulation = gpu_cluster()
+    create(simulation, pod("a", from_template="one-gpu"))
+    simulation.finish("default", "a")
+    for _ in range(3):
+        _change(simulation)
+        assert _claims(simulation) == []
