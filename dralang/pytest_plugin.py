@@ -3,9 +3,11 @@
 Tags are markers (`-m`), but for those that are marks of pytest itself; titles and tags are keywords (`-k`), `xfail` is
 strict as everywhere in dralang. A fuzz plays
 as many examples as the Hypothesis profile says, the same ones every time unless `--hypothesis-seed` is given. What
-`dralang.toml` and the variables say of the model and the seed holds here too.
+`dralang check` warns of is a warning of pytest, too (``SpecWarning``). What `dralang.toml` and the variables say of the
+model and the seed holds here too.
 """
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -58,6 +60,14 @@ def _shared(config: pytest.Config) -> Shared:
     return shared
 
 
+class SpecWarning(pytest.PytestWarning):
+    """What `dralang check` warns of in a spec; ``place`` is for where pytest shows none."""
+
+    def __init__(self, message: str, place: str = "") -> None:
+        super().__init__(message)
+        self.place = place
+
+
 class UnusableSpecError(Exception):
     """A file that does not parse or resolve."""
 
@@ -101,6 +111,9 @@ class SpecFile(pytest.File):
             raise UnusableSpecError((analysis,))
         if analysis.has_errors:
             raise UnusableSpecError(tuple([item for item in analysis.diagnostics if item.severity == "error"]))
+        for diagnostic in analysis.diagnostics:
+            if diagnostic.severity == "warning":
+                self._warn(diagnostic)
         for scenario in analysis.scenarios:
             item: ScenarioItem = ScenarioItem.from_parent(self, name=scenario.title, scenario=scenario)
             item.extra_keyword_matches.update(scenario.tags)
@@ -112,12 +125,23 @@ class SpecFile(pytest.File):
                 item.add_marker(pytest.mark.xfail(reason=scenario.xfail, strict=True, raises=ScenarioFailedError))
             yield item
 
+    def _warn(self, diagnostic: Diagnostic) -> None:
+        """Warn as pytest does, at the line in question: filters of pytest hold."""
+        span = diagnostic.span
+        name, line = ("", 1) if span is None else (span.source.name, span.position.line)
+        text = f"{diagnostic.code}: {diagnostic.message}"
+        warning = SpecWarning(clean(f"{text}; {diagnostic.help}" if diagnostic.help else text), f"{clean(name)}:{line}")
+        path = Path(name).absolute() if name else self.path
+        warnings.warn_explicit(warning, None, filename=str(path), lineno=line)
+
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Diagnostics as `dralang check` shows them."""
         if isinstance(excinfo.value, UnusableSpecError):
             return render_text(excinfo.value.diagnostics, color=False, width=_WIDTH)
         if isinstance(excinfo.value, pytest.UsageError):
             return f"error: {excinfo.value}"
+        if isinstance(excinfo.value, SpecWarning):  # `-W error`
+            return f"{excinfo.value.place}: {excinfo.value}"
         return super().repr_failure(excinfo)
 
 

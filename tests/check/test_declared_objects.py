@@ -118,6 +118,88 @@ REFUSED = {
 }
 
 
+_AFFINITY = "affinity { nodeAffinity { requiredDuringSchedulingIgnoredDuringExecution { nodeSelectorTerms: [%s] } } }"
+_EXPRESSION = "{ matchExpressions: [{ key: zone, operator: %s, values: [a] }] }"
+_SPREAD = "topologySpreadConstraints: [{ maxSkew: %s, topologyKey: %s, whenUnsatisfiable: %s }]"
+# What a pod says, the value that is refused, and at the end of its path why.
+SCHEDULING = {
+    "when it is done": ("restartPolicy: never", "never", 'restartPolicy`: Unsupported value: "never"'),
+    "whom it may preempt": ("preemptionPolicy: never", "never", 'preemptionPolicy`: Unsupported value: "never"'),
+    "how it tolerates": (
+        "tolerations: [{ key: a, operator: Exist }]",
+        "Exist",
+        'tolerations[0].operator`: Unsupported value: "Exist": supported values: "Equal", "Exists"',
+    ),
+    "what it tolerates": (
+        "tolerations: [{ key: a, operator: Exists, effect: NoScedule }]",
+        "NoScedule",
+        'tolerations[0].effect`: Unsupported value: "NoScedule"',
+    ),
+    "how long it tolerates": (
+        "tolerations: [{ key: a, operator: Exists, effect: NoSchedule, tolerationSeconds: 5 }]",
+        "NoSchedule",
+        "tolerations[0].effect`: Invalid value: \"NoSchedule\": effect must be 'NoExecute' when",
+    ),
+    "a value of any": (
+        "tolerations: [{ key: a, operator: Exists, value: b }]",
+        "Exists",
+        "tolerations[0].operator`: Invalid value",
+    ),
+    "everything, by no operator": (
+        "tolerations: [{ effect: NoExecute }]",
+        "{ effect: NoExecute }",
+        'tolerations[0].operator`: Invalid value: "": operator must be Exists when `key` is empty',
+    ),
+    "labels of nodes": ('nodeSelector { zone: "a b" }', '"a b"', 'nodeSelector`: Invalid value: "a b"'),
+    "how labels are compared": (
+        _AFFINITY % (_EXPRESSION % "Inn"),
+        "Inn",
+        "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]",
+    ),
+    "how evenly": (
+        _SPREAD % (0, "zone", "DoNotSchedule"),
+        "0",
+        "topologySpreadConstraints[0].maxSkew`: Invalid value: 0",
+    ),
+    "over what": (
+        _SPREAD % (1, '""', "DoNotSchedule"),
+        '""',
+        "topologySpreadConstraints[0].topologyKey`: Required value: can not be empty",
+    ),
+    "how strictly": (
+        _SPREAD % (1, "zone", "Never"),
+        "Never",
+        'topologySpreadConstraints[0].whenUnsatisfiable`: Unsupported value: "Never"',
+    ),
+    "what it waits for, twice": (
+        "schedulingGates: [{ name: a }, { name: a }]",
+        "a",
+        'schedulingGates[1]`: Duplicate value: "a"',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SCHEDULING)
+def test_words_that_the_scheduler_does_not_know_are_refused(case: str, tmp_path: Path):
+    said_of_it, place, message = SCHEDULING[case]
+    found = [item for item in said(analysed(f"pod p {{ {said_of_it} }}\n", tmp_path)) if item.severity == "error"]
+    assert [marked(item) for item in found] == [place]
+    assert found[0].message.startswith(f"the API server refuses `spec.{message}")
+
+
+def test_what_the_scheduler_knows_of_pods_is_taken(tmp_path: Path):
+    every = [
+        "restartPolicy: Never",
+        "preemptionPolicy: Never",
+        "tolerations: [{ operator: Exists }, { key: a, value: b }, { key: a, effect: NoExecute }]",
+        "nodeSelector { example.com/zone: a }",
+        _AFFINITY % (_EXPRESSION % "NotIn"),
+        _SPREAD % (1, "zone", "ScheduleAnyway"),
+        "schedulingGates: [{ name: example.com/a }, { name: b }]",
+    ]
+    assert said(analysed(f"pod p {{ {'; '.join(every)} }}\n", tmp_path)) == []
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_refused_is_an_error_at_its_place(case: str, tmp_path: Path):
     text, place, message = REFUSED[case]

@@ -14,7 +14,7 @@ SPEC = """
 node n
 pod a
 scenario "tagged one" tagged quick, gpu-like { create a; expect a runs }
-scenario "row" for x in 1..2 { create a; expect a runs }
+scenario "row" for x in 1..2 { create a; expect exactly ${x / x} of a run }
 scenario "wrong" { create a; expect a is pending; expect a is gone }
 scenario "known" xfail "later" { create a; expect a is pending }
 scenario "unknown" xfail "later" { create a; expect a runs }
@@ -157,3 +157,29 @@ def test_tags_named_like_marks_of_pytest_change_nothing(project, run, tag):
 def test_tags_that_pytest_cannot_read_are_keywords(project, run):
     project.write("a.dra", 'node n\npod a\nscenario "s" tagged "_q r:(x", "q r" { create a; expect a runs }\n')
     assert last_line(run("--strict-markers", "-k", "r:")) == "1 passed"
+
+
+WARNED = """
+node n
+pod a
+pod b
+scenario "says nothing" { create a }
+scenario "of nobody" { create a; expect b does not run }
+"""
+
+
+def test_what_check_warns_of_is_a_warning_of_pytest(project, run):
+    project.write("a.dra", WARNED)
+    ran = run("-q", "a.dra")
+    assert last_line(ran) == "2 passed, 2 warnings"
+    assert (
+        "a.dra:5: SpecWarning: DRA0217: scenario `says nothing` expects nothing; say what should happen" in ran.stdout
+    )
+    assert "a.dra:6: SpecWarning: DRA0219: pod `b` does not exist in this scenario" in ran.stdout
+    ignoring = run("-q", "-W", "ignore::dralang.pytest_plugin.SpecWarning", "a.dra")
+    assert ignoring.returncode == 0
+    assert "DRA0217" not in ignoring.stdout
+    strict = run("-q", "-W", "error", "a.dra")
+    assert strict.returncode == 2
+    assert "a.dra:5: DRA0217: scenario `says nothing` expects nothing" in strict.stdout
+    assert "Traceback" not in strict.stdout

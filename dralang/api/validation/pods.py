@@ -1,4 +1,4 @@
-"""Pods, as far as claims and resources go.
+"""Pods, as far as claims, resources and scheduling go.
 
 The rest of a pod (volumes, probes, security) is carried, not checked.
 
@@ -32,6 +32,7 @@ from dralang.api.validation.errors import (
     not_supported,
     required,
 )
+from dralang.api.validation.scheduling import scheduling
 from dralang.values.names import label_key_errors
 from dralang.values.quantity import Quantity, parse_quantity
 
@@ -85,6 +86,7 @@ def pod_spec(meta: ObjectMeta, spec: PodSpec, path: str, out: Errors) -> None:
             _requirements(container.resources, container_resource_name, claim_names, f"{here}.resources", out)
     if spec.resources is not None:
         _pod_level(spec, spec.resources, claim_names, f"{path}.resources", out)
+    scheduling(spec, path, out)
 
 
 def pod_status(item: Pod, version: str, out: Errors) -> None:
