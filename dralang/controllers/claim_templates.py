@@ -43,17 +43,24 @@ class ClaimMaker:
         self._asks_memory = asks_memory
         self._made: dict[tuple[str, str], tuple[str, str]] = {}
         """The owner's UID and its entry, by namespace and name of the claim."""
+        self._names: dict[tuple[str, str], list[str]] = {}
+        """The same the other way round: the names of claims, the oldest first."""
 
     def forget(self) -> None:
         """Forget the claims made so far."""
         self._made.clear()
+        self._names.clear()
 
     def exists(self, namespace: str, name: str) -> bool:
         """Whether a claim is there. Of one that was just made, this is believed once without a look."""
         there = self._store.get(ResourceClaim, namespace, name) is not None
         if not self._asks_memory:
             return there
-        return self._made.pop((namespace, name), None) is not None or there
+        made = self._made.pop((namespace, name), None)
+        if made is None:
+            return there
+        self._names[made].remove(name)
+        return True
 
     def existing(self, owner: Pod | PodGroup, entry: str) -> str:
         """The name of the claim made earlier for an entry, empty if there was none."""
@@ -63,7 +70,7 @@ class ClaimMaker:
                 claim = self._store.get(ResourceClaim, namespace, name)
                 if claim is not None and claim.metadata.annotations.get(POD_CLAIM_ANNOTATION) == entry:
                     return name
-        return next((name for (_, name), made in self._made.items() if made == (uid, entry)), "")
+        return next(iter(self._names.get((uid, entry), ())), "")
 
     def make(self, owner: Pod | PodGroup, entry: str, template_name: str) -> ResourceClaim | str:
         """Make the claim of an entry; return it, or what stands in the way."""
@@ -86,7 +93,9 @@ class ClaimMaker:
         created = self._store.create(draft)
         if isinstance(created, ApiError):
             return f"create ResourceClaim : {created.message}"
-        self._made[meta.namespace, created.metadata.name] = meta.uid, entry
+        name = created.metadata.name
+        self._made[meta.namespace, name] = made = meta.uid, entry
+        self._names.setdefault(made, []).append(name)
         return created
 
 
