@@ -59,7 +59,10 @@ class ClaimMaker:
         made = self._made.pop((namespace, name), None)
         if made is None:
             return there
-        self._names[made].remove(name)
+        names = self._names[made]
+        names.remove(name)
+        if not names:
+            del self._names[made]
         return True
 
     def existing(self, owner: Pod | PodGroup, entry: str) -> str:
