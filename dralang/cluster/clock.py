@@ -26,7 +26,8 @@ class Phase(IntEnum):
     SCHEDULING = 4
     BINDING = 5
     CLEANUP = 6
-    """What controllers tidy up: a real scheduler is faster (it hears of the end of a pod before its claim is free)."""
+    """What controllers tidy up: a real scheduler is faster (it hears of the end of a pod before its claim is free). And
+    whom the scheduler evicts: what has begun to be tidied up by then is done before."""
 
 
 class Timer(Struct, eq=False):

@@ -252,7 +252,10 @@ class DefaultPreemption(Plugin):
     # Actuation.
 
     def _evict(self, info: PodInfo, candidate: Candidate) -> None:
-        """Plan the deletion of the victims for this instant; those that leave anyway need none."""
+        """Plan the deletion of the victims for this instant; those that leave anyway need none.
+
+        It takes a call as long as those of the controllers, so a claim that is being freed already is free before.
+        """
         leaving = [victim for victim in candidate.victims if victim.pod.metadata.deletion_timestamp is None]
         if not leaving:
             return
@@ -262,7 +265,7 @@ class DefaultPreemption(Plugin):
             if binding is not None:
                 self._scheduler.binder.foretell(binding)
         events = self._scheduler.store.events
-        events.schedule(Phase.BINDING, self._scheduler.name, self._execute, (info, candidate, leaving))
+        events.schedule(Phase.CLEANUP, self._scheduler.name, self._execute, (info, candidate, leaving))
 
     def _execute(self, plan: tuple[PodInfo, Candidate, list[PodInfo]]) -> None:
         info, candidate, victims = plan
