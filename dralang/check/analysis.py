@@ -37,7 +37,7 @@ from dralang.check.scope import Scope
 from dralang.check.settings import settings_of
 from dralang.check.statements import Elaborator
 from dralang.check.support import missing_features
-from dralang.check.vacuous import report_unused_parameters
+from dralang.check.vacuous import report_idle_rules, report_unused_parameters
 from dralang.check.values import Converter
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import SourceFile, Span
@@ -131,6 +131,7 @@ class _FileAnalysis:
         self.known: set[ObjectKey] = set(environment.objects)
         self.used: set[ObjectKey] = set()
         self.titles: dict[str, Span] = {}
+        self.devices: set[str] = set()
         self.foreseen: tuple[ObjectKey, ...] = ()
         counted = with_slice_counts(environment.objects.values())
         self.objects = {**environment.objects, **counted}
@@ -143,7 +144,7 @@ class _FileAnalysis:
         other = object.__new__(_FileAnalysis)
         other.environment, other.parsed, other.log = self.environment, self.parsed, log
         other.overrides, other.defaults, other.objects = self.overrides, self.defaults, self.objects
-        other.known, other.used, other.titles = set(), set(), {}
+        other.known, other.used, other.titles, other.devices = set(), set(), {}, set()
         other.foreseen = ()
         other.admission = self.admission.again(log)
         return other
@@ -166,6 +167,8 @@ class _FileAnalysis:
         if self.environment.scenarios and not self.environment.broken:
             report_unused(self.environment.objects.values(), self.used, self.log)
             self._unused_fixtures()
+            if not any(node.source for node in self.environment.scenarios):  # those bring slices of their own
+                report_idle_rules(self.environment.objects.values(), self.devices, self.log)
         return tuple(scenarios)
 
     def _unused_fixtures(self) -> None:
@@ -251,6 +254,7 @@ class _FileAnalysis:
         elaborator = self.elaborate(node, bindings)
         self.known.update(elaborator.scope.objects)
         self.used.update(elaborator.scope.used)
+        self.devices.update(*elaborator.scope.devices.values())
         own = [item for key, item in elaborator.own.objects.items() if key not in self.environment.objects]
         broken = self.environment.broken | elaborator.converter.stand_ins
         check_references(own, elaborator.scope.objects, self.used, self.log, broken)

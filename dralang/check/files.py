@@ -97,6 +97,10 @@ class Files:
 
     def _read(self, path: Path, name: str, span: Span | None, log: DiagnosticLog) -> bytes | None:
         try:
+            # A pipe that somebody names on the command line is read; one that a file uses may never end.
+            if span is not None and path.exists() and not path.is_file() and not path.is_dir():
+                log.add(problems.bad_file(f"`{name}` is no regular file", span))
+                return None
             with path.open("rb") as file:
                 data = file.read(MAX_BYTES + 1)
         except OSError as error:
@@ -179,7 +183,7 @@ def shown_beside(path: Path) -> str:
 
 def _similar(path: Path) -> str:
     try:
-        names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+        names = [entry.name for entry in path.parent.iterdir() if entry.is_file()] if path.parent.is_dir() else []
     except OSError:
         names = []
     near = nearest(path.name, names[:1000])

@@ -204,10 +204,13 @@ class ObjectParts:
             holder[name] = Located((*before, *items), whole)
 
     def _finish_node(self, name: str, span: Span) -> None:
-        labels = dict(entries_of(self.metadata["labels"])) if "labels" in self.metadata else {}
-        if HOSTNAME not in self.absent:
-            labels.setdefault(HOSTNAME, Located(name, span))
-        self.metadata["labels"] = Located(labels, span)
+        if not is_no_map(self.metadata.get("labels")):
+            labels = dict(entries_of(self.metadata["labels"])) if "labels" in self.metadata else {}
+            if HOSTNAME not in self.absent:
+                labels.setdefault(HOSTNAME, Located(name, span))
+            self.metadata["labels"] = Located(labels, span)
+        if is_no_map(self.status.get("capacity")) or is_no_map(self.status.get("allocatable")):
+            return
         capacity = dict(entries_of(self.status["capacity"])) if "capacity" in self.status else {}
         allocatable = dict(entries_of(self.status["allocatable"])) if "allocatable" in self.status else {}
         for resource, amount in NODE_DEFAULTS.items():
@@ -220,6 +223,8 @@ class ObjectParts:
 
     def _finish_slice(self, name: str, span: Span) -> None:
         """A pool named after the node, or after the slice; its count of slices is filled in by ``check.pools``."""
+        if is_no_map(self.spec.get("pool")):
+            return
         node = self.spec.get("nodeName")
         pool = dict(entries_of(self.spec["pool"])) if "pool" in self.spec else {}
         named = node.value if node is not None and isinstance(node.value, str) else name
@@ -235,9 +240,12 @@ class ObjectParts:
         if containers is None:
             main: Members = {"name": Located("main", span), "image": Located("pause", span)}
             containers = Located((Located(main, span),), span)
-        items = list(containers.value) if isinstance(containers.value, tuple) else []
-        self._first_container_resources(items, span)
-        self._every_container_uses_every_claim(items, span)
+        if not isinstance(containers.value, tuple):
+            return
+        items = list(containers.value)
+        if not any(is_no_map(item) or is_no_map(entries_of(item).get("resources")) for item in items):
+            self._first_container_resources(items, span)
+            self._every_container_uses_every_claim(items, span)
         self.spec["containers"] = Located(tuple(items), containers.span, containers.key_span)
 
     def _first_container_resources(self, items: list[Located], span: Span) -> None:
@@ -276,6 +284,11 @@ class ObjectParts:
 def entries_of(located: Located) -> Mapping[str, Located]:
     """The members of a located map; empty if it is none."""
     return located.value if isinstance(located.value, Mapping) else {}
+
+
+def is_no_map(located: Located | None) -> bool:
+    """Whether a value stands where a map belongs: it is left as it is, so that reading it says so."""
+    return located is not None and located.value is not None and not isinstance(located.value, Mapping)
 
 
 def _is_null(value: n.Value) -> bool:

@@ -257,6 +257,17 @@ def always_the_same(said: str, span: Span, *, so: bool, of: int | None) -> Diagn
     )
 
 
+def idle_rule(name: str, span: Span) -> Diagnostic:
+    """A taint rule without a device to taint."""
+    return Diagnostic(
+        code="DRA0221",
+        severity="warning",
+        message=f"taintrule `{name}` selects no device of any slice of this file",
+        span=span,
+        help="driver, pool and device of its selector must all be those of one device",
+    )
+
+
 def looks_at_nothing(span: Span) -> Diagnostic:
     """An expression about objects that reads none."""
     return Diagnostic(

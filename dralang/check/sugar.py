@@ -11,7 +11,7 @@ from dralang.api.resourceslice import CounterSet, Device, DeviceCounterConsumpti
 from dralang.api.schema import fields_of
 from dralang.check import labels, problems
 from dralang.check.expand import Bindings, names, scalar
-from dralang.check.parts import HOSTNAME, Members, ObjectParts, entries_of, resource_list_schema
+from dralang.check.parts import HOSTNAME, Members, ObjectParts, entries_of, is_no_map, resource_list_schema
 from dralang.check.values import Converter, cel_text, misplaced_sugar, text_of
 from dralang.syntax import nodes as n
 from dralang.values.duration import parse_duration
@@ -267,7 +267,7 @@ def _container(parts: ObjectParts, entry: n.Container) -> None:
             else:
                 parts.log.add(misplaced_sugar(item, "a container"))
         members.setdefault("image", Located("pause", entry.span))
-        if uses:
+        if uses and not is_no_map(members.get("resources")):
             resources = dict(entries_of(members["resources"])) if "resources" in members else {}
             resources["claims"] = Located(tuple(uses), uses[0].span.to(uses[-1].span))
             members["resources"] = Located(resources, entry.span)
@@ -281,7 +281,7 @@ def _container_field(parts: ObjectParts, entry: n.Field, bindings: Bindings, mem
         parts.builder.field(entry, ContainerType, bindings, "a container", members)
         return
     located = parts.builder.member(entry.value, resource_list_schema(entry.name.text), bindings)
-    if located is not None:
+    if located is not None and not is_no_map(members.get("resources")):
         resources = dict(entries_of(members["resources"])) if "resources" in members else {}
         resources[entry.name.text] = Located(located.value, located.span, entry.name.span)
         members["resources"] = Located(resources, entry.span)
@@ -300,7 +300,7 @@ def _claim_use(parts: ObjectParts, entry: n.ClaimUse, bindings: Bindings) -> lis
 
 def _on_node(parts: ObjectParts, entry: n.OnNode) -> None:
     node = parts.builder.reference(entry.node, "node", parts.bindings)
-    if node is not None:
+    if node is not None and not is_no_map(parts.spec.get("nodeSelector")):
         selector = dict(entries_of(parts.spec["nodeSelector"])) if "nodeSelector" in parts.spec else {}
         selector[HOSTNAME] = node
         parts.spec["nodeSelector"] = Located(selector, entry.span)

@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from fnmatch import fnmatchcase
 from typing import Final
 
+from dralang.api.devicetaintrule import DeviceTaintRule
 from dralang.check import problems
 from dralang.diagnostics.diagnostic import DiagnosticLog
 from dralang.diagnostics.source import Span
 from dralang.scenario import propositions as p
 from dralang.scenario.keys import ObjectKey
+from dralang.scenario.model import Declared
 from dralang.syntax import nodes as n
 
 _HOLDS: Final[dict[str, Callable[[int, int], bool]]] = {
@@ -66,3 +68,23 @@ def report_unused_parameters(names: Iterable[n.Word], where: Span, log: Diagnost
     for name in names:
         if name.text not in used:
             log.add(problems.unused("parameter", name.text, name.span, f"write `${{{name.text}}}` where it is meant"))
+
+
+def report_idle_rules(objects: Iterable[Declared], devices: Iterable[str], log: DiagnosticLog) -> None:
+    """Warn of taint rules that select no device of any slice.
+
+    Args:
+        objects: what the file declares.
+        devices: what any slice of the file has, as driver/pool/device.
+        log: takes the warnings.
+    """
+    # The name of a pool may have a `/`.
+    known = [(driver, *rest.rsplit("/", 1)) for driver, _, rest in (device.partition("/") for device in devices)]
+    for declared in objects:
+        rule = declared.object
+        if not isinstance(rule, DeviceTaintRule) or not declared.own or rule.spec.device_selector is None:
+            continue
+        selector = rule.spec.device_selector
+        wanted = (selector.driver, selector.pool, selector.device)
+        if not any(all(want in (None, has) for want, has in zip(wanted, one, strict=True)) for one in known):
+            log.add(problems.idle_rule(declared.key.name, declared.span))

@@ -162,6 +162,19 @@ _NAMES: Final[dict[str, Code]] = {
         ),
         example='pod a\n\nscenario "any number" {\n  create a\n  expect at least 0 of a run\n}\n',
     ),
+    "DRA0221": Code(
+        title="a taint rule that selects nothing",
+        explanation=(
+            "A DeviceTaintRule taints the devices whose driver, pool and name are those of its selector, and there is "
+            "no such device in the slices of this file and its scenarios. Nobody is kept from a device by it, and "
+            "nobody is evicted; mostly one of the names is misspelt."
+        ),
+        example=(
+            "node a\nslice a-gpus { driver: gpu.example.com; nodeName: a; device gpu-0 }\n"
+            "taintrule broken { deviceSelector { driver: gpu.exmple.com }; taint example.com/broken:NoExecute }\n\n"
+            'scenario "calm" {\n  expect device gpu-0 is free\n}\n'
+        ),
+    ),
 }
 
 _VALUES: Final[dict[str, Code]] = {

@@ -119,6 +119,8 @@ def _split(argument: str) -> tuple[str, Selector | None]:
 
 
 def _missing(path: str) -> Problem:
+    if os.path.islink(path):
+        return Problem(f"`{path}` is a link that leads nowhere", "")
     folder, name = os.path.split(path)
     try:
         names = os.listdir(folder or ".")[:10_000]

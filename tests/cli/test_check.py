@@ -1,6 +1,9 @@
 """`dralang check`: static diagnostics."""
 
 import json
+import os
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from cli_project import Project
@@ -70,3 +73,28 @@ def test_a_fault_in_one_file_does_not_take_the_others_along(project: Project, mo
     assert ran.code == 3
     assert "b.dra:2:1" in ran.out
     assert ran.err == "error: dralang has a fault: a.dra: KeyError: 'x'; please report it with this file\n"
+
+
+ODD: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a pipe, which would never end": (os.mkfifo, "`used.dra` is no regular file"),
+    "a folder": (Path.mkdir, "cannot read `used.dra`: is a directory"),
+    "a link that leads nowhere": (lambda path: path.symlink_to("gone.dra"), "no such file or directory"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_what_is_no_file_is_not_used(project: Project, name: str):
+    make, said = ODD[name]
+    project.write("a.dra", 'use "used.dra"\n')
+    make(project.root / "used.dra")
+    ran = project.run("check", "a.dra")
+    assert ran.code == 4
+    assert "DRA0210" in ran.out + ran.err
+    assert said in ran.out + ran.err
+    assert "did you mean `used.dra`" not in ran.out + ran.err
+
+
+def test_a_link_that_leads_nowhere_is_not_looked_for_under_its_own_name(project: Project):
+    (project.root / "a.dra").symlink_to("gone.dra")
+    ran = project.run("check", "a.dra")
+    assert (ran.code, ran.err) == (4, "error: `a.dra` is a link that leads nowhere\n")
