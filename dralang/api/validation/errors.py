@@ -131,9 +131,11 @@ def forbidden(field: str, detail: str) -> FieldError:
     return FieldError(FORBIDDEN, field, detail)
 
 
-def not_supported(field: str, value: Any, known: tuple[str, ...], *, covered: bool = False) -> FieldError:
-    """A value is not one of a closed set."""
-    listed = ", ".join(f'"{name}"' for name in sorted(known))
+def not_supported(
+    field: str, value: Any, known: tuple[str, ...], *, covered: bool = False, as_listed: bool = False
+) -> FieldError:
+    """A value is not one of a closed set; some checks of the server list its members in an order of their own."""
+    listed = ", ".join(f'"{name}"' for name in (known if as_listed else sorted(known)))
     return FieldError(NOT_SUPPORTED, field, f"supported values: {listed}" if known else "", value, covered)
 
 

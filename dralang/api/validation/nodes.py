@@ -46,7 +46,7 @@ def node_taints(taints: tuple[Taint, ...], path: str, out: Errors) -> None:
         if not taint.effect:
             out.append(required(f"{here}.effect"))
         elif taint.effect not in NODE_TAINT_EFFECTS:
-            out.append(not_supported(f"{here}.effect", taint.effect, NODE_TAINT_EFFECTS))
+            out.append(not_supported(f"{here}.effect", taint.effect, NODE_TAINT_EFFECTS, as_listed=True))
         if (taint.key, taint.effect) in seen:
             error = duplicate(here, taint)
             out.append(structs.replace(error, detail="taints must be unique by key and effect pair"))

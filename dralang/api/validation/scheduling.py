@@ -16,7 +16,7 @@ from dralang.api.validation.nodeselectors import node_selector
 _RESTART: Final = ("Always", "OnFailure", "Never")
 _PREEMPTION: Final = ("PreemptLowerPriority", "Never")
 _OPERATORS: Final = ("Equal", "Exists")
-_COMPARISONS: Final = frozenset({"Lt", "Gt"})
+_COMPARISONS: Final = ("Lt", "Gt")
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
 _INCLUSION: Final = ("Ignore", "Honor")
@@ -25,7 +25,7 @@ _INCLUSION: Final = ("Ignore", "Honor")
 def scheduling(spec: PodSpec, path: str, out: Errors) -> None:
     """The parts of a pod's spec that say where it may run, whom it may preempt and when it is done."""
     if spec.restart_policy and spec.restart_policy not in _RESTART:
-        out.append(not_supported(f"{path}.restartPolicy", spec.restart_policy, _RESTART))
+        out.append(not_supported(f"{path}.restartPolicy", spec.restart_policy, _RESTART, as_listed=True))
     for key, value in spec.node_selector.items():
         formats.label_key(key, f"{path}.nodeSelector", out)
         formats.label_value(value, f"{path}.nodeSelector", out)
@@ -76,8 +76,11 @@ def _toleration(toleration: Toleration, path: str, out: Errors) -> None:
         formats.label_value(toleration.value, f"{path}.operator", out)
     elif operator == "Exists":
         if toleration.value:
-            out.append(invalid(f"{path}.operator", toleration, "value must be empty when `operator` is 'Exists'"))
-    elif operator not in _COMPARISONS:  # whether these are known hangs on a gate that is not modelled
-        out.append(not_supported(f"{path}.operator", operator, _OPERATORS))
+            out.append(invalid(f"{path}.operator", toleration.value, "value must be empty when `operator` is 'Exists'"))
+    else:
+        # Comparisons need the gate TaintTolerationComparisonOperators, which is off by default and not modelled; the
+        # server lists them among what it supports all the same.
+        known = (*_OPERATORS, *_COMPARISONS) if operator in _COMPARISONS else _OPERATORS
+        out.append(not_supported(f"{path}.operator", operator, known, as_listed=True))
     if effect and effect not in _EFFECTS:
-        out.append(not_supported(f"{path}.effect", effect, _EFFECTS))
+        out.append(not_supported(f"{path}.effect", effect, _EFFECTS, as_listed=True))
