@@ -43,7 +43,7 @@ def main(
     words = list(sys.argv[1:] if argv is None else argv)
     # Most of what a command makes lives to its end, and looking for garbage among it every few hundred objects takes a
     # tenth of the time. What a drawn story leaves is garbage, though, and a web that only the collector can free: half
-    # of it the second generation, which must not wait too long: a fuzz may take hours.
+    # of it in the second generation, which must not wait too long: a fuzz may take hours.
     thresholds = gc.get_threshold()
     gc.set_threshold(*GARBAGE_THRESHOLDS)
     try:
