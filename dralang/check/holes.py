@@ -94,11 +94,12 @@ class Parts:
     def __init__(self, root: n.Node | None = None, tree: "Parts | None" = None) -> None:
         self._tree: Mapping[int, tuple[n.Node, bool]] = {} if tree is None else tree._fixed
         self._fixed: dict[int, tuple[n.Node, bool]] = {}
-        stack = [] if root is None else [root]
-        while stack:
-            node = stack.pop()
+        # Parents before their parts; read backwards no look goes deeper than one step.
+        nodes = [] if root is None else [root]
+        for node in nodes:
+            nodes += _children(node)
+        for node in reversed(nodes):
             self.is_fixed(node)
-            stack += _children(node)
 
     def is_fixed(self, node: n.Node) -> bool:
         """Whether a part has no hole and nothing to compute."""
