@@ -65,7 +65,7 @@ REFUSED = {
     ),
     "the taint of a node": (
         "taint node worker-1 with example.com/x:Oops",
-        'Node "worker-1" is invalid: spec.taints[0].effect: Unsupported value: "Oops": supported values: "NoExecute"',
+        'Node "worker-1" is invalid: spec.taints[0].effect: Unsupported value: "Oops": supported values: "NoSchedule"',
     ),
     "features that a node declares": (
         "set node worker-1 status.declaredFeatures: [B, A]",
