@@ -26,7 +26,7 @@ def choices(value: n.Value, log: DiagnosticLog, *, fuzz: bool) -> tuple[n.Value,
     if isinstance(value, n.AnyRange):
         return (value.low, value.high)
     if not value.items.items:
-        log.add(problems.bad_table("`any of []` leaves nothing to choose", value.span))
+        log.add(problems.nothing_to_choose(value.span))
         return ()
     if value.subset:
         return (value.items,)

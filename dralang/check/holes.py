@@ -291,7 +291,7 @@ class _Story:
             kept = [item for item in items if self.chooser.integer(0, 1)]
             return n.ListValue(node.span, tuple([self.filled(item, numbers) for item in kept]))
         if not items:
-            raise UnfillableError(problems.bad_table("`any of []` leaves nothing to choose", node.span))
+            raise UnfillableError(problems.nothing_to_choose(node.span))
         chosen: n.Value = self.filled(items[self.chooser.integer(0, len(items) - 1)], numbers)
         return chosen
 
@@ -304,7 +304,7 @@ def empty_holes(body: n.Body) -> list[Diagnostic]:
         here = stack.pop()
         stack += _children(here)
         if isinstance(here, n.AnyOf) and not here.items.items:
-            found.append(problems.bad_table("`any of []` leaves nothing to choose", here.span))
+            found.append(problems.nothing_to_choose(here.span))
         elif isinstance(here, n.AnyRange) and "${" not in here.low.text + here.high.text:
             try:
                 ends_of(here.low.text, here.high.text, here)

@@ -223,6 +223,11 @@ def checks_nothing(title: str, span: Span) -> Diagnostic:
     )
 
 
+def nothing_to_choose(span: Span) -> Diagnostic:
+    """A hole with an empty list."""
+    return bad_table("`any of []` leaves nothing to choose", span)
+
+
 def nothing_there(kind: str, span: Span) -> Diagnostic:
     """A statement of a fuzz with a hole for which there is no object."""
     return Diagnostic(

@@ -1,7 +1,6 @@
 """A scenario's body to steps: names resolved, repetitions written out, times in milliseconds."""
 
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
 from typing import Final, TypeVar
 
 from msgspec.structs import replace
@@ -233,7 +232,7 @@ class Elaborator:
         """A glob in a ``create`` means the declared objects that match."""
         if "*" not in key.name:
             return [key]
-        return [known for known in self.scope.objects if known.kind == key.kind and _glob_matches(known, key)]
+        return [known for known in self.scope.objects if known.kind == key.kind and known.is_meant_by(key)]
 
     def _create_declared(self, key: ObjectKey, span: Span) -> None:
         declared = self.scope.objects.get(key)
@@ -580,7 +579,3 @@ class Elaborator:
 def _effect_of(target: n.Ref) -> labels.Rule:
     """What the effect of a taint may be there."""
     return labels.device_effect if target.kind == "device" else labels.node_effect
-
-
-def _glob_matches(known: ObjectKey, glob: ObjectKey) -> bool:
-    return fnmatchcase(known.name, glob.name) and known.namespace == glob.namespace

@@ -5,9 +5,7 @@ which a sentence is trivial.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Set
-from fnmatch import fnmatchcase
-from typing import Final
+from collections.abc import Iterable, Mapping, Set
 
 from dralang.api.devicetaintrule import DeviceTaintRule
 from dralang.check import problems
@@ -17,14 +15,6 @@ from dralang.scenario import propositions as p
 from dralang.scenario.keys import ObjectKey
 from dralang.scenario.model import Declared
 from dralang.syntax import nodes as n
-
-_HOLDS: Final[dict[str, Callable[[int, int], bool]]] = {
-    "exactly": lambda true, number: true == number,
-    "at least": lambda true, number: true >= number,
-    "at most": lambda true, number: true <= number,
-    "more than": lambda true, number: true > number,
-    "fewer than": lambda true, number: true < number,
-}
 
 
 def report_never_created(spoken: Mapping[ObjectKey, Span], created: Set[ObjectKey], log: DiagnosticLog) -> None:
@@ -37,25 +27,21 @@ def report_never_created(spoken: Mapping[ObjectKey, Span], created: Set[ObjectKe
     """
     pods = [key for key in created if key.kind == "Pod"]
     for key, span in spoken.items():
-        if key.kind != "Pod" or any(_means(key, pod) for pod in pods):
+        if key.kind != "Pod" or any(pod.is_meant_by(key) for pod in pods):
             continue
         log.add(problems.never_created(key.spoken, span))
 
 
-def _means(key: ObjectKey, pod: ObjectKey) -> bool:
-    return key.namespace == pod.namespace and fnmatchcase(pod.name, key.name)
-
-
 def check_count(node: n.Quantified, patterns: Iterable[p.Pattern], number: int, log: DiagnosticLog) -> None:
     """Warn of a number that makes a sentence true, or false, however many there are."""
-    holds = _HOLDS.get(node.quantifier)
-    if holds is None or node.number is None or "${" in node.number.text:
+    if node.number is None or "${" in node.number.text:
         return
     known = tuple(patterns)
     some = not known or any("*" in pattern.glob for pattern in known)
     # However many a glob means, one more than the number shows all that there is to see.
     highest = number + 1 if some else len(known)
-    answers = {holds(true, number) for true in range(min(highest, number + 1) + 1)}
+    holds = p.COMPARES[node.quantifier]
+    answers = {holds(true, number, highest) for true in range(min(highest, number + 1) + 1)}
     if len(answers) == 1:
         said = f"{node.quantifier} {number}"
         log.add(problems.always_the_same(said, node.number.span, so=answers.pop(), of=None if some else len(known)))

@@ -121,7 +121,7 @@ class Converter:
             return whole_value(hole.low, bindings, self.log)
         if isinstance(hole, n.AnyOf):
             if not hole.items.items:
-                self.log.add(problems.bad_table("`any of []` leaves nothing to choose", hole.span))
+                self.log.add(problems.nothing_to_choose(hole.span))
                 return None
             return n.ListValue(hole.span, ()) if hole.subset else self.resolve(hole.items.items[0], bindings)
         self.stand_ins.add(hole.kind)

@@ -1,8 +1,7 @@
 """Propositions about a simulated cluster: true or not, and what is the case instead. No side effects."""
 
-from collections.abc import Callable
 from fnmatch import fnmatchcase
-from typing import Any, Final, assert_never
+from typing import Any, assert_never
 
 from msgspec import Struct
 
@@ -76,17 +75,6 @@ def _each(simulation: Simulation, term: p.SubjectTerm) -> list[p.SubjectTerm]:
 
 # ---- quantifiers ----------------------------------------------------------------------------------------------------
 
-_COMPARES: Final[dict[str, Callable[[int, int, int], bool]]] = {
-    "exactly": lambda true, number, total: true == number,
-    "at least": lambda true, number, total: true >= number,
-    "at most": lambda true, number, total: true <= number,
-    "more than": lambda true, number, total: true > number,
-    "fewer than": lambda true, number, total: true < number,
-    "none": lambda true, number, total: true == 0,
-    "no": lambda true, number, total: true == 0,
-    "all": lambda true, number, total: true == total,
-}
-
 
 def _judge_counted(simulation: Simulation, subject: p.Counted, proposition: p.Statement) -> Judgement:
     if isinstance(proposition.predicate, p.Happened):
@@ -97,7 +85,7 @@ def _judge_counted(simulation: Simulation, subject: p.Counted, proposition: p.St
         for key in keys
     ]
     true = [key for key, judgement in judged if judgement.holds]
-    holds = _COMPARES[subject.quantifier](len(true), subject.number, len(judged))
+    holds = p.COMPARES[subject.quantifier](len(true), subject.number, len(judged))
     if subject.quantifier == "all" and subject.patterns and not judged:
         return _not("nothing matches")
     names = f": {', '.join(key.spoken for key in true)}" if true else ""
@@ -161,7 +149,7 @@ def _judge_counted_happenings(
     actual = f"{len(names)} {'was' if len(names) == 1 else 'were'} {what}{listed}"
     if subject.quantifier == "all":
         actual = f"{len(names)} of {len(counted)} {'was' if len(counted) == 1 else 'were'} {what}{listed}"
-    return Judgement(_COMPARES[subject.quantifier](len(names), subject.number, len(counted)), actual)
+    return Judgement(p.COMPARES[subject.quantifier](len(names), subject.number, len(counted)), actual)
 
 
 def _with_a_past(simulation: Simulation, subject: p.Counted) -> list[tuple[str, str]]:

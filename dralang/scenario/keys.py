@@ -1,5 +1,6 @@
 """How an object is named."""
 
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 
@@ -14,6 +15,10 @@ class ObjectKey(NamedTuple):
     def spoken(self) -> str:
         """The name as a spec says it: with its namespace outside of ``default``."""
         return self.name if self.namespace in ("", "default") else f"{self.namespace}/{self.name}"
+
+    def is_meant_by(self, glob: "ObjectKey") -> bool:
+        """Whether the namespace is that of a glob, and the name is one of those that it stands for; of any kind."""
+        return self.namespace == glob.namespace and fnmatchcase(self.name, glob.name)
 
     def __str__(self) -> str:
         return f"{self.kind} {self.spoken}"

@@ -1,7 +1,7 @@
 """What an expectation says, with its names resolved."""
 
-from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -69,6 +69,17 @@ class Pattern(Struct, frozen=True):
 
 
 Quantifier = Literal["exactly", "at least", "at most", "more than", "fewer than", "none", "all", "no"]
+COMPARES: Final[Mapping[str, Callable[[int, int, int], bool]]] = {
+    "exactly": lambda true, number, total: true == number,
+    "at least": lambda true, number, total: true >= number,
+    "at most": lambda true, number, total: true <= number,
+    "more than": lambda true, number, total: true > number,
+    "fewer than": lambda true, number, total: true < number,
+    "none": lambda true, number, total: true == 0,
+    "no": lambda true, number, total: true == 0,
+    "all": lambda true, number, total: true == total,
+}
+"""Whether a quantifier is true of so many, by its number and by how many there are."""
 
 
 class Counted(Term, frozen=True):

@@ -10,14 +10,14 @@ from typing import Final
 from dralang.api.affinity import Toleration, TopologySpreadConstraint
 from dralang.api.pods import PodSpec
 from dralang.api.validation import formats
+from dralang.api.validation.claims import TOLERATION_OPERATORS
 from dralang.api.validation.errors import Errors, duplicate, invalid, not_supported, required
+from dralang.api.validation.nodes import NODE_TAINT_EFFECTS
 from dralang.api.validation.nodeselectors import node_selector
 
 _RESTART: Final = ("Always", "OnFailure", "Never")
 _PREEMPTION: Final = ("PreemptLowerPriority", "Never")
-_OPERATORS: Final = ("Equal", "Exists")
 _COMPARISONS: Final = ("Lt", "Gt")
-_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
 _INCLUSION: Final = ("Ignore", "Honor")
 
@@ -80,7 +80,7 @@ def _toleration(toleration: Toleration, path: str, out: Errors) -> None:
     else:
         # Comparisons need the gate TaintTolerationComparisonOperators, which is off by default and not modelled; the
         # server lists them among what it supports all the same.
-        known = (*_OPERATORS, *_COMPARISONS) if operator in _COMPARISONS else _OPERATORS
+        known = (*TOLERATION_OPERATORS, *_COMPARISONS) if operator in _COMPARISONS else TOLERATION_OPERATORS
         out.append(not_supported(f"{path}.operator", operator, known, as_listed=True))
-    if effect and effect not in _EFFECTS:
-        out.append(not_supported(f"{path}.effect", effect, _EFFECTS, as_listed=True))
+    if effect and effect not in NODE_TAINT_EFFECTS:
+        out.append(not_supported(f"{path}.effect", effect, NODE_TAINT_EFFECTS, as_listed=True))
