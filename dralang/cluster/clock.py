@@ -8,7 +8,7 @@ Whoever owns an entry can be paused (its entries wait until it is resumed) or sl
 later), which is how a scenario injects faults without the components knowing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import IntEnum
 from heapq import heappop, heappush
 from typing import Any
@@ -30,10 +30,9 @@ class Phase(IntEnum):
     whom the scheduler evicts: what has begun to be tidied up by then is done before."""
 
 
-class Timer(Struct, eq=False):
-    """One thing that is to happen; only the queue that made it changes it."""
+class Timer(Struct, order=True):
+    """One thing that is to happen; only the queue that made it changes it. The order is that of happening."""
 
-    queue: "EventQueue"
     time: int
     phase: Phase
     sequence: int
@@ -41,6 +40,7 @@ class Timer(Struct, eq=False):
     action: Callable[[Any], None]
     argument: object
     far: bool
+    queue: "EventQueue"
     state: int = 0
 
     def cancel(self) -> None:
@@ -55,6 +55,29 @@ class Timer(Struct, eq=False):
 
 _WAITING, _PARKED, _DONE = range(3)
 """What a timer's state can be; it begins as the first of them."""
+
+
+class Listener:
+    """Who hears of something, and when.
+
+    Args:
+        component: who listens.
+        phase: when inside an instant.
+        handler: what is told.
+        wants: False for news for which the handler would do nothing; asked when they are spread.
+    """
+
+    __slots__ = ("component", "handler", "last_due", "phase", "wants")
+
+    def __init__(
+        self, component: str, phase: Phase, handler: Callable[[Any], None], wants: Callable[[Any], bool] | None
+    ) -> None:
+        self.component = component
+        self.phase = phase
+        self.handler = handler
+        self.wants = wants
+        self.last_due = 0
+        """When it hears of the last news that were spread since anybody is late."""
 
 
 class EventQueue:
@@ -72,7 +95,7 @@ class EventQueue:
         """False: only after those that leave nothing near."""
         self.running = ""
         """The component whose entry runs; empty between two entries."""
-        self._heap: list[tuple[int, int, int, Timer]] = []
+        self._heap: list[Timer] = []
         self._sequence = 0
         self._parked: dict[str, list[Timer]] = {}
         self.delays: dict[str, int] = {}
@@ -94,15 +117,40 @@ class EventQueue:
         """
         self._sequence = sequence = self._sequence + 1
         due = self.now + delay
-        timer = Timer(self, due, phase, sequence, component, action, argument, far)
+        timer = Timer(due, phase, sequence, component, action, argument, far, self)
         if self._parked and component in self._parked and phase is not Phase.SCENARIO:
             timer.state = _PARKED
             self._parked[component].append(timer)
             return timer
-        heappush(self._heap, (due, phase, sequence, timer))
+        heappush(self._heap, timer)
         if not far:
             self.near_count += 1
         return timer
+
+    def spread(self, news: object, listeners: Iterable[Listener]) -> None:
+        """Let everybody who wants to hear of something, in this order and as late as each of them is."""
+        now, delays, parked = self.now, self.delays, self._parked
+        heap, sequence = self._heap, self._sequence
+        for each in listeners:
+            due = now
+            if delays:
+                due += delays.get(each.component, 0)
+                # INVARIANT: whoever listens hears of things in their order, even after its lag became smaller.
+                if due < each.last_due:
+                    due = each.last_due
+            if due == now and each.wants is not None and not each.wants(news):
+                continue  # what comes later keeps the cluster busy until then, even if it changes nothing
+            if delays:
+                each.last_due = due
+            sequence += 1
+            timer = Timer(due, each.phase, sequence, each.component, each.handler, news, False, self)
+            if parked and each.component in parked:
+                timer.state = _PARKED
+                parked[each.component].append(timer)
+            else:
+                heappush(heap, timer)
+                self.near_count += 1
+        self._sequence = sequence
 
     def cancel(self, timer: Timer) -> None:
         """Take an entry out, wherever it waits."""
@@ -120,17 +168,15 @@ class EventQueue:
     def next_time(self) -> int | None:
         """When the next entry is due, or None if nothing is left."""
         heap = self._heap
-        while heap and heap[0][3].state == _DONE:
+        while heap and heap[0].state == _DONE:
             heappop(heap)
-        return heap[0][0] if heap else None
+        return heap[0].time if heap else None
 
-    def run_next(self) -> bool:
-        """Run the next entry; return whether one was actually run, and not only a cancelled one dropped."""
-        timer = heappop(self._heap)[3]
-        if timer.state == _DONE:
-            return False
-        self._run(timer)
-        return True
+    def run_next(self) -> None:
+        """Run the next entry; there must be one."""
+        due = self.next_time()
+        assert due is not None, "something is left"
+        self._run(due, 1, to_rest=False)
 
     def run_until(self, instant: int, most: int) -> bool:
         """Run everything that is due up to an instant, that instant included.
@@ -142,16 +188,7 @@ class EventQueue:
         Returns:
             Whether nothing is left up to the instant.
         """
-        while (heap := self._heap) and (due := heap[0])[0] <= instant:
-            if due[3].state == _DONE:
-                heappop(heap)
-                continue
-            if not most:
-                return False
-            most -= 1
-            heappop(heap)
-            self._run(due[3])
-        return True
+        return self._run(instant, most, to_rest=False)
 
     def run_to_rest(self, instant: int | None, most: int) -> bool:
         """Run entries up to the first instant after which only far ones are left.
@@ -163,28 +200,37 @@ class EventQueue:
         Returns:
             Whether that instant came.
         """
-        while most:
-            due = self.next_time()
-            if self.near_count == 0 and (due is None or due > self.now):
+        return self._run(instant, most, to_rest=True)
+
+    def _run(self, last: int | None, most: int, *, to_rest: bool) -> bool:
+        # One loop without calls of its own: a story is a hundred entries and more.
+        heap = self._heap
+        while heap:
+            timer = heap[0]
+            if timer.state == _DONE:
+                heappop(heap)
+                continue
+            time = timer.time
+            if to_rest and time > self.now and not self.near_count:
                 return True
-            if due is None or (instant is not None and due > instant):
+            if last is not None and time > last:
+                return not to_rest
+            if not most:
                 return False
             most -= 1
-            self._run(heappop(self._heap)[3])
-        return False
-
-    def _run(self, timer: Timer) -> None:
-        if not timer.far:
-            self.near_count -= 1
-        if timer.time > self.now:
-            self.now = timer.time
-        timer.state = _DONE
-        self.executed += 1
-        self.running = timer.component
-        timer.action(timer.argument)
-        self.running = ""
-        if self.on_event is not None and (self.watches_all or not self.near_count):
-            self.on_event()
+            heappop(heap)
+            if not timer.far:
+                self.near_count -= 1
+            if time > self.now:
+                self.now = time
+            timer.state = _DONE
+            self.executed += 1
+            self.running = timer.component
+            timer.action(timer.argument)
+            self.running = ""
+            if self.on_event is not None and (self.watches_all or not self.near_count):
+                self.on_event()
+        return True
 
     def pause(self, component: str) -> None:
         """From now on nothing that the component has to do happens, and nobody waits for it."""
@@ -192,16 +238,15 @@ class EventQueue:
             return
         parked = self._parked[component] = []
         kept = []
-        for entry in sorted(self._heap):
-            timer = entry[3]
+        for timer in sorted(self._heap):
             if timer.component != component or timer.phase is Phase.SCENARIO or timer.state != _WAITING:
-                kept.append(entry)
+                kept.append(timer)
                 continue
             timer.state = _PARKED
             parked.append(timer)
             if not timer.far:
                 self.near_count -= 1
-        self._heap = kept
+        self._heap[:] = kept  # in place: whoever runs the entries holds the list
 
     def resume(self, component: str) -> None:
         """Let the component work off, now and in order, what has waited."""
@@ -210,7 +255,7 @@ class EventQueue:
                 continue
             timer.state = _WAITING
             timer.time = max(timer.time, self.now)
-            heappush(self._heap, (timer.time, timer.phase, timer.sequence, timer))
+            heappush(self._heap, timer)
             if not timer.far:
                 self.near_count += 1
 
@@ -228,12 +273,12 @@ class EventQueue:
 
     def drop(self, component: str) -> None:
         """Forget everything that the component still has to do, as when its process ends."""
-        for entry in self._heap:
-            if entry[3].component == component and entry[3].state == _WAITING:
-                self.cancel(entry[3])
+        for timer in self._heap:
+            if timer.component == component and timer.state == _WAITING:
+                self.cancel(timer)
         if component in self._parked:
             self._parked[component] = []
 
     def pending(self) -> list[Timer]:
         """Everything that waits, in the order in which it will happen; for explanations."""
-        return [entry[3] for entry in sorted(self._heap) if entry[3].state == _WAITING]
+        return [timer for timer in sorted(self._heap) if timer.state == _WAITING]

@@ -34,7 +34,7 @@ from dralang.cluster.admission import (
     admit_slice,
     refuse_admin_access,
 )
-from dralang.cluster.clock import EventQueue, Phase
+from dralang.cluster.clock import EventQueue, Listener, Phase
 from dralang.cluster.errors import ApiError
 from dralang.cluster.journal import Journal, JournalEntry
 from dralang.cluster.timestamps import format_time, parse_time
@@ -69,23 +69,6 @@ class Contents(Struct, frozen=True):
     created: int
 
 
-class _Subscription:
-    __slots__ = ("component", "handler", "last_due", "phase", "wants")
-
-    def __init__(
-        self,
-        component: str,
-        phase: Phase,
-        handler: Callable[[WatchEvent], None],
-        wants: Callable[[WatchEvent], bool] | None,
-    ) -> None:
-        self.component = component
-        self.phase = phase
-        self.handler = handler
-        self.wants = wants
-        self.last_due = 0
-
-
 def namespace_of(kind: type, metadata: ObjectMeta) -> str:
     """The namespace that an object is stored in."""
     return (metadata.namespace or "default") if kind in NAMESPACED else ""
@@ -107,7 +90,7 @@ class ObjectStore:
         self.revision = 0
         """Grows with every write."""
         self._objects: dict[type[Any], dict[tuple[str, str], Any]] = {}
-        self._subscriptions: dict[type[Any], list[_Subscription]] = {}
+        self._listeners: dict[type[Any], list[Listener]] = {}
         self._dependents: dict[str, dict[tuple[type[Any], str, str], None]] = {}
         self._created = 0
         self._suffixes: dict[str, int] = {}
@@ -198,28 +181,16 @@ class ObjectStore:
             handler: what is told.
             wants: False for a change for which the handler would do nothing; asked when the change is written.
         """
-        subscription = _Subscription(component, phase, handler, wants)
+        listener = Listener(component, phase, handler, wants)
         for kind in kinds:
-            self._subscriptions.setdefault(kind, []).append(subscription)
+            self._listeners.setdefault(kind, []).append(listener)
 
     def _announce(self, kind: type[Any], old: object, new: object) -> None:
         if self.on_write is not None:
             self.on_write(kind, old, new)
-        subscriptions = self._subscriptions.get(kind)
-        if not subscriptions:
-            return
-        event = WatchEvent(kind, old, new)
-        events = self.events
-        now, delays = events.now, events.delays
-        for each in subscriptions:
-            due = now + delays.get(each.component, 0) if delays else now
-            # INVARIANT: a watcher sees the writes in their order, even after its lag became smaller.
-            if due < each.last_due:
-                due = each.last_due
-            if due == now and each.wants is not None and not each.wants(event):
-                continue  # what comes later keeps the cluster busy until then, even if it changes nothing
-            each.last_due = due
-            events.schedule(each.phase, each.component, each.handler, event, delay=due - now)
+        listeners = self._listeners.get(kind)
+        if listeners:
+            self.events.spread(WatchEvent(kind, old, new), listeners)
 
     # Faults.
 
