@@ -40,7 +40,6 @@ TYPE_NAMES: Final[dict[str, Type]] = {
     "bytes": types.BYTES,
     "double": types.DOUBLE,
     "google.protobuf.Duration": types.DURATION,
-    "dyn": types.DYN,
     "int": types.INT,
     "list": types.list_of(types.DYN),
     "map": types.map_of(types.DYN, types.DYN),

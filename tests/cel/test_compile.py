@@ -81,6 +81,9 @@ def test_from_1_38_it_costs_next_to_nothing():
 ERRORS = {
     "device.nope": "ERROR: <input>:1:7: undefined field 'nope'\n | device.nope\n | ......^",
     "nope": "ERROR: <input>:1:1: undeclared reference to 'nope' (in container '')\n | nope\n | ^",
+    "type(dyn) == int": (
+        "ERROR: <input>:1:6: undeclared reference to 'dyn' (in container '')\n | type(dyn) == int\n | .....^"
+    ),
     "device.driver == 1": (
         "ERROR: <input>:1:15: found no matching overload for '_==_' applied to '(string, int)'\n"
         " | device.driver == 1\n | ..............^"
