@@ -33,7 +33,7 @@ from dralang.check.pools import with_slice_counts
 from dralang.check.random_story import may_have_groups, random_story
 from dralang.check.ranges import UnfillableError
 from dralang.check.references import check_choices, check_references, report_unused
-from dralang.check.scope import Scope
+from dralang.check.scope import Foreseen, Scope
 from dralang.check.settings import settings_of
 from dralang.check.statements import Elaborator
 from dralang.check.support import missing_features
@@ -132,7 +132,7 @@ class _FileAnalysis:
         self.used: set[ObjectKey] = set()
         self.titles: dict[str, Span] = {}
         self.devices: set[str] = set()
-        self.foreseen: tuple[ObjectKey, ...] = ()
+        self.foreseen = Foreseen({}, {}, frozenset())
         counted = with_slice_counts(environment.objects.values())
         self.objects = {**environment.objects, **counted}
         # Gates are checked once for the file, so that a file without scenarios is checked too.
@@ -145,7 +145,7 @@ class _FileAnalysis:
         other.environment, other.parsed, other.log = self.environment, self.parsed, log
         other.overrides, other.defaults, other.objects = self.overrides, self.defaults, self.objects
         other.known, other.used, other.titles, other.devices = set(), set(), {}, set()
-        other.foreseen = ()
+        other.foreseen = Foreseen({}, {}, frozenset())
         other.admission = self.admission.again(log)
         return other
 
@@ -261,7 +261,9 @@ class _FileAnalysis:
         check_choices(elaborator.converter.choices, elaborator.scope.objects, self.used, self.log, broken)
         if not node.fuzz:
             return self.assemble(node, title, settings, elaborator)
-        template = _Template(node, title, settings, self)
+        template = _Template(
+            node, title, settings, self, elaborator.scope.beyond(self._elaborator(node, self.log).scope)
+        )
         if not self.log.has_errors:
             # Only a hole that nothing can fill is a mistake here: the smallest choices need not make sense together.
             template.check(self.log)
@@ -289,8 +291,7 @@ class _FileAnalysis:
 
     def _elaborator(self, node: n.Scenario, log: DiagnosticLog) -> Elaborator:
         scope = Scope(self.objects.values(), self.environment.aliases, log, self.environment.broken, fuzz=node.fuzz)
-        for key in self.foreseen:
-            scope.add(key, None)
+        scope.foresee(self.foreseen)
         return Elaborator(self.environment, scope, log, fuzz=node.fuzz)
 
     def assemble(self, node: n.Scenario, title: str, settings: Settings, elaborator: Elaborator) -> Scenario:
@@ -335,11 +336,14 @@ class _FileAnalysis:
 class _Template:
     """A fuzz that can be drawn: see ``scenario.holes.Template``; private to this module."""
 
-    def __init__(self, node: n.Scenario, title: str, settings: Settings, analysis: _FileAnalysis) -> None:
+    def __init__(
+        self, node: n.Scenario, title: str, settings: Settings, analysis: _FileAnalysis, foreseen: Foreseen
+    ) -> None:
         self.node = node
         self.title = title
         self.settings = settings
         self.analysis = analysis
+        self.foreseen = foreseen
         self.parts = Parts(node.body)
         self.existing: Existing | None = None
         self.groups = node.source is not None and may_have_groups(settings, node.body)
@@ -391,8 +395,10 @@ class _Template:
         tree, log = filled.tree, DiagnosticLog()
         assert isinstance(tree, n.Scenario)
         analysis = self.analysis.again(log)
-        # Time order is not text order: what speaks of a pod may come before the pod.
-        analysis.foreseen = created_pods(tree.body)
+        # Time order is not text order: what speaks of a pod may come before the pod. And what one story creates need
+        # not be in another one, which has the same sentences.
+        pods = dict.fromkeys(created_pods(tree.body))
+        analysis.foreseen = replace(self.foreseen, objects={**pods, **self.foreseen.objects})
         elaborator = analysis.elaborate(tree, {})
         # A story that is drawn may have settings of its own.
         own = self._headers(tree.body.statements)
@@ -401,7 +407,9 @@ class _Template:
         if log.has_errors:
             errors = [item for item in log.sorted() if item.severity == "error"]
             return Drawn(None, tree, tuple(errors), ())
-        return Drawn(replace(scenario, fuzz=True), tree, (), filled.variants)
+        known = elaborator.scope.objects.items()
+        absent = tuple([key for key, declared in known if declared is None and key.kind == "Pod"])
+        return Drawn(replace(scenario, fuzz=True), tree, (), filled.variants, absent)
 
     def _filled(self, chooser: Chooser) -> Filled:
         source = self.node.source

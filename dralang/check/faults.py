@@ -1,9 +1,10 @@
-"""What a fault is about: a component by its name, a number of failures."""
+"""What a fault is about: a component by its name, a number of failures, the status of a condition."""
 
 from typing import Final
 
 from dralang.check import problems
 from dralang.check.expand import Bindings, one_name, scalar, whole_value
+from dralang.check.values import Converter
 from dralang.diagnostics.diagnostic import DiagnosticLog
 from dralang.syntax import nodes as n
 
@@ -17,8 +18,27 @@ COMPONENTS: Final = (
     "taint-eviction-controller",
     "pool-status-controller",
 )
+STATUSES: Final = ("true", "false", "unknown")
 SEARCH: Final = "allocation"
 """No component: the scheduler's search for devices, which can only be slow."""
+
+
+def component_of(node: n.ComponentAction | n.Delay, bindings: Bindings, converter: Converter) -> str | None:
+    """The component that a statement is about; of a hole the first choice, and every choice must be one."""
+    is_delay = isinstance(node, n.Delay)
+    return converter.first(
+        node.component, lambda value: component_name(value, bindings, converter.log, is_delay=is_delay)
+    )
+
+
+def status_word(value: n.Value, bindings: Bindings, converter: Converter) -> str | None:
+    """What a condition is set to, or None after a diagnostic (DRA0310)."""
+    resolved = converter.resolve(value, bindings)
+    status = resolved.text.lower() if isinstance(resolved, n.Word) else ""
+    if status in STATUSES:
+        return status
+    converter.log.add(problems.bad_state(value.span.text, "condition", value.span, STATUSES))
+    return None
 
 
 def component_name(value: n.Value, bindings: Bindings, log: DiagnosticLog, *, is_delay: bool) -> str | None:

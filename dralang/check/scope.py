@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import Final
 
+from msgspec import Struct
+
 from dralang.api.kinds import KIND_OF_KEYWORD, KINDS
 from dralang.api.resourceslice import ResourceSlice
 from dralang.check import problems
@@ -45,6 +47,20 @@ def is_glob(name: str) -> bool:
     return "*" in name
 
 
+class Foreseen(Struct, frozen=True):
+    """What a story may come to have, and need not.
+
+    Attributes:
+        objects: as they are declared where they are; None where only the name is known.
+        devices: of slices among them, by their last name.
+        counters: the counter sets of slices among them.
+    """
+
+    objects: Mapping[ObjectKey, Declared | None]
+    devices: Mapping[str, list[str]]
+    counters: Set[str]
+
+
 class Scope:
     """The objects that names may mean. Grows while a scenario is elaborated; owned by that elaboration."""
 
@@ -63,7 +79,10 @@ class Scope:
         # Declared, but with an error of their own: what speaks of them is no second error.
         self.broken = broken
         self.aliases = aliases
+        # None is an object that may come into being, or will only later: its name is known, and no more.
         self.objects: dict[ObjectKey, Declared | None] = {}
+        # What is known of those all the same: how they are declared in another direction of the story.
+        self.foreseen: dict[ObjectKey, Declared] = {}
         self.by_name: dict[str, list[ObjectKey]] = {}
         self.used: set[ObjectKey] = set()
         # Whom the statements are about, and where they are named first; a glob as it stands.
@@ -87,15 +106,42 @@ class Scope:
                     known.append(full)
             self.counters.update(counter_set.name for counter_set in spec.shared_counters)
 
-    def copy(self) -> "Scope":
+    def copy(self, log: DiagnosticLog) -> "Scope":
         """A scope with the same objects, to go on in another direction; what is used, is used in both."""
-        other = Scope((), self.aliases, self.log, self.broken, fuzz=self.fuzz)
+        other = Scope((), self.aliases, log, self.broken, fuzz=self.fuzz)
         other.objects = dict(self.objects)
+        other.foreseen = dict(self.foreseen)
         other.by_name = {name: list(keys) for name, keys in self.by_name.items()}
         other.devices = {name: list(known) for name, known in self.devices.items()}
         other.counters = set(self.counters)
         other.used = self.used
         return other
+
+    def beyond(self, base: "Scope") -> Foreseen:
+        """What is known here and not there."""
+        objects = {key: self.declared(key) for key in self.objects if key not in base.objects}
+        devices = {
+            name: [device for device in known if device not in base.devices.get(name, ())]
+            for name, known in self.devices.items()
+        }
+        return Foreseen(objects, {name: new for name, new in devices.items() if new}, self.counters - base.counters)
+
+    def foresee(self, foreseen: Foreseen) -> None:
+        """Know the names of what another direction of the story has: here they may mean what does not exist."""
+        for key, declared in foreseen.objects.items():
+            if key in self.objects:
+                continue
+            self.add(key, None)
+            if declared is not None:
+                self.foreseen[key] = declared
+        for name, devices in foreseen.devices.items():
+            known = self.devices.setdefault(name, [])
+            known += [device for device in devices if device not in known]
+        self.counters |= foreseen.counters
+
+    def declared(self, key: ObjectKey) -> Declared | None:
+        """How an object is declared, or would be if it came into being."""
+        return self.objects.get(key) or self.foreseen.get(key)
 
     @contextmanager
     def knowing(self, keys: Iterable[ObjectKey]) -> Iterator[None]:

@@ -15,9 +15,10 @@ from dralang.check.changes import Change, apply_change, read_change
 from dralang.check.environment import Declarer, Environment
 from dralang.check.expand import Bindings, Name, names, substitute
 from dralang.check.expectations import PropositionBuilder
-from dralang.check.faults import component_name, failures, number_of
+from dralang.check.faults import component_of, failures, status_word
 from dralang.check.references import check_choices, check_references
-from dralang.check.scope import KIND_ORDER, Scope
+from dralang.check.rounds import rounds_of, with_index
+from dralang.check.scope import KIND_ORDER, Scope, is_glob
 from dralang.check.sugar import taint_spec
 from dralang.check.support import UNSUPPORTED_STATEMENTS
 from dralang.check.times import milliseconds, with_limits
@@ -34,6 +35,8 @@ from dralang.values.duration import format_duration
 _T = TypeVar("_T")
 MAX_STEPS: Final = 50_000
 MAX_ROUNDS: Final = 2 * MAX_STEPS
+MAX_LOOKED: Final = 1_000
+"""Rounds that need not happen and are looked at, in one scenario: of further ones no names are known."""
 _ACTION_KINDS: Final = {
     "delete": KIND_ORDER,
     "finish": ("Pod",),
@@ -76,6 +79,8 @@ class Elaborator:
         self.steps: list[s.Step] = []
         self.too_long = False
         self.rounds = 0
+        self.looked = 0
+        """Rounds that were looked at and do not happen."""
         self.properties: list[Property] = []
         self.late_properties: list[tuple[n.Property, Bindings]] = []
         self.created: set[ObjectKey] = set()
@@ -232,21 +237,32 @@ class Elaborator:
         """A glob in a ``create`` means the declared objects that match."""
         if "*" not in key.name:
             return [key]
-        return [known for known in self.scope.objects if known.kind == key.kind and known.is_meant_by(key)]
+        known = [each for each, declared in self.scope.objects.items() if declared is not None]
+        return [each for each in known if each.kind == key.kind and each.is_meant_by(key)] or [key]
 
     def _create_declared(self, key: ObjectKey, span: Span) -> None:
         declared = self.scope.objects.get(key)
         if declared is None:
-            self.log.add(problems.given_twice(f"create {key.name}", span, span))
+            self._no_declaration(key, "create", span)
             return
         self.created.add(key)
         self.steps.append(s.Create(span, key, declared.object))
+
+    def _no_declaration(self, key: ObjectKey, what: str, span: Span) -> None:
+        """Only the name is known: the object is described where it is created, and that need not happen."""
+        declaration = f"{KINDS[key.kind].keyword} {key.spoken} {{ ... }}"
+        way_out = "" if is_glob(key.name) else f"declare it at the top of the file: `{declaration}`"
+        self.log.add(problems.bad_name(f"`{key.name}` has no declaration to {what}", span, way_out))
 
     def _create_new(self, node: n.Create, bindings: Bindings) -> None:
         with self.scope.as_models():
             models = [] if node.like is None else self._meant(node.like, bindings)
         if node.like is not None and not (models and models[0][1]):
             return
+        for model, keys in models:
+            if isinstance(model.name, n.Word) and keys and self.scope.objects.get(keys[0]) is None:
+                self._no_declaration(keys[0], "be like", model.span)
+                return
         base = self.scope.objects.get(models[0][1][0]) if models else None
         if len(node.objects) != 1:
             self.log.add(
@@ -301,7 +317,12 @@ class Elaborator:
     # ---- changes ----------------------------------------------------------------------------------------------------
 
     def _exists(self, key: ObjectKey) -> bool:
-        """Whether an object exists when the statement at hand runs, as far as the text tells."""
+        """Whether an object exists when the statement at hand runs, as far as the text tells.
+
+        One that may have come into being counts, too: there is no declaration that could be changed instead.
+        """
+        if self.scope.objects.get(key) is None:
+            return True
         return key in self.created or (key.kind != "Pod" and key not in self.created_later)
 
     def _set_field(self, node: n.SetField, bindings: Bindings) -> None:
@@ -316,7 +337,7 @@ class Elaborator:
                     self._change(node, key, change)
 
     def _change(self, node: n.SetField, key: ObjectKey, change: Change) -> None:
-        declared = self.scope.objects.get(key)
+        declared = self.scope.declared(key)
         located = None if declared is None else apply_change(declared.located, change)
         if self._exists(key):
             self.steps.append(s.SetField(node.span, key, change.path, change.value.plain()))
@@ -352,7 +373,7 @@ class Elaborator:
 
     def _changed(self, node: n.SetBlock, key: ObjectKey, bindings: Bindings) -> tuple[Declared, Declared] | None:
         """A declared object and what the body of a ``set`` makes of it, or None after a diagnostic."""
-        declared = self.scope.objects.get(key)
+        declared = self.scope.declared(key)
         keyword = KINDS[key.kind].keyword
         if declared is None or keyword is None:
             self.log.add(problems.bad_name(f"`{key.name}` has no declaration to change", node.object.span))
@@ -412,11 +433,9 @@ class Elaborator:
             self.steps.append(s.SetLabels(node.span, key, tuple(changes)))
 
     def _component(self, node: n.ComponentAction | n.Delay, bindings: Bindings) -> None:
-        action = "delay" if isinstance(node, n.Delay) else node.keyword
-        component = self.converter.first(
-            node.component, lambda value: component_name(value, bindings, self.log, is_delay=action == "delay")
-        )
         delay = self.duration(node.duration, bindings) if isinstance(node, n.Delay) else 0
+        component = component_of(node, bindings, self.converter)
+        action = "delay" if isinstance(node, n.Delay) else node.keyword
         if component is not None and delay is not None:
             self.steps.append(s.Component(node.span, action, component, delay))  # type: ignore[arg-type]  # the grammar's words
 
@@ -435,7 +454,7 @@ class Elaborator:
 
     def _set_condition(self, node: n.SetCondition, bindings: Bindings) -> None:
         condition = self.converter.text(node.condition, bindings)
-        status = self.converter.first(node.value, lambda value: self._status(value, bindings))
+        status = self.converter.first(node.value, lambda value: status_word(value, bindings, self.converter))
         if status is None:
             return
         message = ""
@@ -449,14 +468,6 @@ class Elaborator:
                         node.span, key, device.name, str(condition.value), status.capitalize(), message
                     )
                     self.steps.append(step)
-
-    def _status(self, value: n.Value, bindings: Bindings) -> str | None:
-        resolved = self.converter.resolve(value, bindings)
-        status = resolved.text.lower() if isinstance(resolved, n.Word) else ""
-        if status in ("true", "false", "unknown"):
-            return status
-        self.log.add(problems.bad_state(value.span.text, "condition", value.span, ("true", "false", "unknown")))
-        return None
 
     def _publish(self, node: n.Publish, bindings: Bindings) -> None:
         """The body replaces what an earlier declaration of the slice said, field by field."""
@@ -484,38 +495,42 @@ class Elaborator:
             self.steps.append(s.Publish(node.span, key, declared.object))
 
     def _repeat(self, node: n.Repeat, bindings: Bindings) -> None:
-        count = self.converter.first(node.count, lambda value: number_of("times", value, bindings, self.log))
-        if count is None:
+        rounds = rounds_of(node, bindings, self.converter, MAX_STEPS)
+        if rounds is None:
             return
-        if count > MAX_STEPS:
-            self.log.add(problems.bad_number(f"`{node.count.span.text}` is no number of times", node.count.span))
-            return
-        if not count and (isinstance(node.count, n.Hole) or "${" not in node.count.text):
-            self._look_at(node, bindings)
-        for index in range(1, count + 1):
-            bound = bindings if node.name is None else {**bindings, node.name.text: index}
-            self.statements(node.body.statements, bound)
+        if not rounds.count:
+            self._look_at(node, bindings, range(1, 2), DiagnosticLog() if rounds.is_computed else self.log)
+        for index in range(1, rounds.count + 1):
+            self.statements(node.body.statements, with_index(node, bindings, index))
             # Bodies may be empty: the steps alone would not end a repetition of repetitions.
             self.rounds += 1
             if self.rounds > MAX_ROUNDS:
                 self._stop(f"more than {MAX_ROUNDS:,} repetitions", node.span)
             if self.too_long:
                 return
+        self._look_at(node, bindings, rounds.others, DiagnosticLog())
 
-    def _look_at(self, node: n.Repeat, bindings: Bindings) -> None:
-        """Report what is wrong in a body that need not happen; nothing of it does."""
-        scout = Elaborator(self.home, self.scope.copy(), self.log, fuzz=self.fuzz)
+    def _look_at(self, node: n.Repeat, bindings: Bindings, rounds: range, log: DiagnosticLog) -> None:
+        """Report what is wrong in rounds that need not happen; of what they would do, only names become known."""
+        rounds = rounds[: MAX_LOOKED - self.looked]
+        if not rounds:
+            return
+        scout = Elaborator(self.home, self.scope.copy(log), log, fuzz=self.fuzz)
         scout.own.objects = dict(self.own.objects)
         scout.created, scout.created_later = set(self.created), self.created_later
         scout.described_later, scout.published = self.described_later, dict(self.published)
-        scout.last_at, scout.timed, scout.depth = self.last_at, self.timed, self.depth
-        scout.statements(node.body.statements, bindings if node.name is None else {**bindings, node.name.text: 1})
+        scout.last_at, scout.timed, scout.depth, scout.looked = self.last_at, self.timed, self.depth, self.looked
+        for index in rounds:
+            scout.looked += 1
+            scout.statements(node.body.statements, with_index(node, bindings, index))
+        self.looked = scout.looked
         for each, bound in scout.late_properties:
             scout.propositions.build(each.proposition, bound)
         own = [item for key, item in scout.own.objects.items() if key not in self.own.objects]
         broken, known = self.home.broken | scout.converter.stand_ins, scout.scope
-        check_references(own, known.objects, known.used, self.log, broken)
-        check_choices(scout.converter.choices, known.objects, known.used, self.log, broken)
+        check_references(own, known.objects, known.used, log, broken)
+        check_choices(scout.converter.choices, known.objects, known.used, log, broken)
+        self.scope.foresee(known.beyond(self.scope))
 
     # ---- time -------------------------------------------------------------------------------------------------------
 

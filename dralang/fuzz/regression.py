@@ -226,12 +226,20 @@ class _Writer:
 
     def run(self, first: _Candidate) -> Written:
         candidate = self._repaired(first)
+        if candidate is None and self.example.drawn.absent:
+            candidate = self._repaired(self._with_the_absent(first))
         if candidate is None:
             return Written(self.name, "", tuple(self._text(first).splitlines()))
         candidate = self._reduced(candidate)
         text = self._text(candidate)
         lines = tuple(_story_lines(text))
         return Written(self.name, "" if self.oracles is not None else text, lines, self._shown())
+
+    def _with_the_absent(self, candidate: _Candidate) -> _Candidate:
+        """With a declaration of each pod that only other stories create: what is declared may be spoken of."""
+        span = _nowhere()
+        pods = [n.Decl(span, "pod", n.Word(span, key.spoken), None, None) for key in self.example.drawn.absent]
+        return structs.replace(candidate, items=(*candidate.items, *pods))
 
     def _shown(self) -> Failure | None:
         """The failure of what is left of the story, where the fuzz has its statement."""

@@ -6,6 +6,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from dralang.diagnostics.diagnostic import Diagnostic
+from dralang.scenario.keys import ObjectKey
 from dralang.scenario.model import Scenario, Settings
 
 
@@ -63,12 +64,14 @@ class Drawn(Struct, frozen=True):
         tree: the same as a syntax tree (``syntax.nodes.Scenario``): no holes, in time order.
         diagnostics: why there is no scenario.
         variants: other settings under which the same must happen (``compare with``).
+        absent: pods that other stories of the fuzz create and this one does not: their names are known all the same.
     """
 
     scenario: Scenario | None
     tree: object
     diagnostics: tuple[Diagnostic, ...]
     variants: tuple[Settings, ...]
+    absent: tuple[ObjectKey, ...] = ()
 
 
 class Template(Protocol):

@@ -362,6 +362,52 @@ def test_choices_that_are_out_of_range_are_brought_into_it():
     assert story_of(example) == ["at 9s create a"]
 
 
+MAYBE = "maybe create pod p-1 like a\nrepeat any 0..3 as i { create pod p-${i + 1} like a {}\nsettle }"
+# What a fuzz says of pods that a story need not have: in the story without them, and in the one with all.
+ABSENT = {
+    "none of those that match": ("expect none of p-* is gone", None, None),
+    "all of those that match": ("expect all of p-* are pending", "nothing matches", None),
+    "a bare glob": ("expect p-* is pending", "p-* does not exist", None),
+    "at most": ("expect at most 4 of p-* are pending", None, None),
+    "by name": ("expect p-2 is pending", "p-2 does not exist", None),
+    "by the largest number": ("expect p-4 is pending", "p-4 does not exist", None),
+    "whoever is there": ("expect all pods are pending", None, None),
+    "a property": ("never p-4 is running", None, None),
+    "what cannot happen": (
+        "delete p-*\nfinish p-2\nset pod p-4 priority: 7\nset pod p-4 { priority: 7 }\nlabel p-4 k=v",
+        None,
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ABSENT)
+def test_what_is_said_of_pods_that_a_story_need_not_have(name):
+    said, without, with_all = ABSENT[name]
+    scenario = fuzz(f"cordon w-1\ncordon w-2\n{MAYBE}\n{said}")
+    for choices, wanted in (([], without), ([0, 3], with_all)):
+        example = play_example(scenario, RecordedChooser(choices), Workshop())
+        assert example.diagnostics == (), "no story is discarded"
+        assert (None if example.failure is None else example.failure.actual) == wanted
+
+
+def test_other_objects_that_a_story_need_not_have_are_known_too():
+    made = "create claim c-${i} { request r: 1 of d }\nslice s-${i} { driver: d.example.com; nodeName: w-1; device z }"
+    said = "create pod p { claim r is c-1 }\ntaint device z with k:NoSchedule\nexpect p is pending"
+    scenario = fuzz(f"repeat any 0..1 as i {{ {made} }}\n{said}\nnever device z is in-use")
+    example = play_example(scenario, RecordedChooser([0]), Workshop())
+    assert example.diagnostics == ()
+    assert example.failure is None, example.failure
+    assert play_example(scenario, RecordedChooser([1]), Workshop()).failure is not None, "with it, the pod runs"
+
+
+def test_only_what_is_declared_can_be_a_model():
+    scenario = fuzz("maybe create pod m like a {}\nmaybe create pod p like m")
+    [without, with_it] = [play_example(scenario, RecordedChooser(choices), Workshop()) for choices in ([0, 1], [1, 1])]
+    assert [each.message for each in without.diagnostics] == ["`m` has no declaration to be like"]
+    assert with_it.diagnostics == ()
+
+
 SOURCES = {
     "an unknown source": ("std.other()", "std.other"),
     "a value without a name": ("std.random(1)", "takes no value without a name"),

@@ -148,6 +148,23 @@ def test_faults_that_were_drawn_are_shrunk_and_written(project, story, lines):
     assert "fails as in an earlier run" in project.run("fuzz", "a.dra").out
 
 
+@pytest.mark.parametrize(
+    ("story", "lines"),
+    [
+        ("repeat any 0..3 as i { create pod p-${i} {} }; expect all of p-* run", ["expect all of p-* run"]),
+        ("maybe create pod p-1 {}; maybe delete p-1; expect p-1 runs", ["expect p-1 runs"]),
+        ("maybe create pod team/p {}; expect team/p runs", ["expect team/p runs"]),
+    ],
+)
+def test_a_pod_that_was_not_drawn_is_declared(project, story, lines):
+    _, [text] = written(project, f'kubernetes 1.37\nnode w\nnamespace team\nfuzz "x" {{ {story} }}\n')
+    declared, found = text.split("scenario ")
+    assert declared.count("\npod ") == 1, "and no other one"
+    assert [line.strip() for line in found.splitlines()[1:-1]] == lines
+    assert project.run("fmt", "--check", "specs").code == 0
+    assert project.run("test", "specs").code == 1
+
+
 REDUCED = {
     "others wait too in the story that was drawn": (
         "cordon worker-1; create pod p-1 like small; create pod p-2 like small; "
