@@ -5,7 +5,7 @@ there every choice is judged before the story.
 """
 
 from collections.abc import Callable, Collection
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from dralang.api.validation.claims import TAINT_EFFECTS
 from dralang.api.validation.nodes import NODE_TAINT_EFFECTS
@@ -52,11 +52,7 @@ def _effect(text: str, span: Span, known: Collection[str]) -> Diagnostic | None:
     )
 
 
-_LONGEST_SHOWN: Final = 80
-
-
 def _refused(text: str, span: Span, what: str, errors: Collection[str]) -> Diagnostic | None:
     if not errors:
         return None
-    shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
-    return Diagnostic(code=REFUSED, message=f"`{shown}` is no {what}: {'; '.join(errors)}", span=span)
+    return Diagnostic(code=REFUSED, message=f"`{text}` is no {what}: {'; '.join(errors)}", span=span)
