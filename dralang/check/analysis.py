@@ -37,7 +37,7 @@ from dralang.check.scope import Foreseen, Scope
 from dralang.check.settings import settings_of
 from dralang.check.statements import Elaborator
 from dralang.check.support import missing_features
-from dralang.check.vacuous import report_idle_rules, report_unused_parameters
+from dralang.check.vacuous import report_idle_faults, report_idle_rules, report_unused_parameters
 from dralang.check.values import Converter
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import SourceFile, Span
@@ -49,6 +49,8 @@ from dralang.syntax import nodes as n
 from dralang.syntax.nodes import File
 
 MAX_ROWS: Final = 2_000
+_FOUND: Final = "regression"
+"""The tag of what a fuzz has found: the run goes on with it until all is at rest (`REGRESSION` of `run.player`)."""
 
 
 class Analysis(Struct, frozen=True):
@@ -260,6 +262,9 @@ class _FileAnalysis:
         check_references(own, elaborator.scope.objects, self.used, self.log, broken)
         check_choices(elaborator.converter.choices, elaborator.scope.objects, self.used, self.log, broken)
         if not node.fuzz:
+            if not self.log.has_errors:
+                goes_on = bool(elaborator.properties) or any(tag.text == _FOUND for tag in node.tags)
+                report_idle_faults(elaborator.steps, self.log, goes_on=goes_on)
             return self.assemble(node, title, settings, elaborator)
         template = _Template(
             node, title, settings, self, elaborator.scope.beyond(self._elaborator(node, self.log).scope)

@@ -273,6 +273,40 @@ def idle_rule(name: str, span: Span) -> Diagnostic:
     )
 
 
+def late_fault(said: str, span: Span) -> Diagnostic:
+    """A fault with which a story ends."""
+    return Diagnostic(
+        code="DRA0222",
+        severity="warning",
+        message=f"nothing comes after `{said}` that it could change",
+        span=span,
+        help="write what happens then and what is expected of it, or leave the statement away",
+    )
+
+
+def idle_pause(component: str, span: Span, *, paused: bool) -> Diagnostic:
+    """A `pause` of what is paused, a `resume` of what is not."""
+    return Diagnostic(
+        code="DRA0222",
+        severity="warning",
+        message=f"`{component}` is {'paused already' if paused else 'not paused'}",
+        span=span,
+        help="leave the statement away; or is another component meant?",
+    )
+
+
+def replaced_fault(said: str, span: Span, later: Span) -> Diagnostic:
+    """A fault in whose place another one comes before anything happens."""
+    return Diagnostic(
+        code="DRA0222",
+        severity="warning",
+        message=f"`{said}` is replaced before anything happens",
+        span=span,
+        related=(Related("by this", later),),
+        help="say it once: `fail next 3 bind of NAME` for three failures, `delay COMPONENT by 5s` for all of the delay",
+    )
+
+
 def looks_at_nothing(span: Span) -> Diagnostic:
     """An expression about objects that reads none."""
     return Diagnostic(

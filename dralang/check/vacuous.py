@@ -1,17 +1,18 @@
-"""What says nothing: sentences that are true, or false, whatever happens, and names that nobody uses.
+"""What says nothing: sentences that are true, or false, whatever happens, faults that change nothing, unused names.
 
 Such a sentence passes, and so looks like a promise that is kept. All of this is warnings: a table may have a row for
 which a sentence is trivial.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from dralang.api.devicetaintrule import DeviceTaintRule
 from dralang.check import problems
 from dralang.diagnostics.diagnostic import DiagnosticLog
 from dralang.diagnostics.source import Span
 from dralang.scenario import propositions as p
+from dralang.scenario import steps as s
 from dralang.scenario.keys import ObjectKey
 from dralang.scenario.model import Declared
 from dralang.syntax import nodes as n
@@ -74,3 +75,39 @@ def report_idle_rules(objects: Iterable[Declared], devices: Iterable[str], log: 
         wanted = (selector.driver, selector.pool, selector.device)
         if not any(all(want in (None, has) for want, has in zip(wanted, one, strict=True)) for one in known):
             log.add(problems.idle_rule(declared.key.name, declared.span))
+
+
+def report_idle_faults(steps: Sequence[s.Step], log: DiagnosticLog, *, goes_on: bool) -> None:
+    """Warn of faults that change nothing, as far as the text tells: which calls will be made it does not tell.
+
+    Args:
+        steps: of a scenario that is not drawn.
+        log: takes the warnings.
+        goes_on: whether more happens after the last step, properties in its middle aside.
+    """
+    paused: set[str] = set()
+    # What waits for something to happen since anything could.
+    waiting: dict[tuple[object, ...], s.Component | s.FailNext] = {}
+    for step in steps:
+        if isinstance(step, s.Component) and step.action in ("pause", "resume"):
+            is_paused = step.component in paused
+            if is_paused == (step.action == "pause"):
+                log.add(problems.idle_pause(step.component, step.span, paused=is_paused))
+            (paused.add if step.action == "pause" else paused.discard)(step.component)
+        if isinstance(step, s.FailNext) or (isinstance(step, s.Component) and step.action == "delay"):
+            subject = (step.operation, step.key) if isinstance(step, s.FailNext) else (step.component,)
+            if subject in waiting:
+                log.add(problems.replaced_fault(_words_of(waiting[subject]), waiting[subject].span, step.span))
+            waiting[subject] = step
+        else:
+            waiting.clear()
+    goes_on = goes_on or any(isinstance(step, s.Watch) for step in steps)
+    for step in () if goes_on else reversed(steps):
+        if isinstance(step, s.FailNext) or (isinstance(step, s.Component) and step.action in ("pause", "delay")):
+            log.add(problems.late_fault(_words_of(step), step.span))
+        elif not isinstance(step, s.Consequences):
+            return
+
+
+def _words_of(step: s.Component | s.FailNext) -> str:
+    return f"fail next {step.operation}" if isinstance(step, s.FailNext) else f"{step.action} {step.component}"

@@ -175,6 +175,17 @@ _NAMES: Final[dict[str, Code]] = {
             'scenario "calm" {\n  expect device gpu-0 is free\n}\n'
         ),
     ),
+    "DRA0222": Code(
+        title="a fault that changes nothing",
+        explanation=(
+            "`pause`, `delay` and `fail next` change what happens from then on. At the end of a scenario nothing does, "
+            "unless a property makes it settle. A component that is paused cannot be paused again, and one that is "
+            "not has nothing to resume. A second `delay` of a component, and a second `fail next` of an operation on "
+            "an object, replaces the first one. Whether a call that is to fail will ever be made is not known before "
+            "the run: expect what comes of its failure."
+        ),
+        example='node w\npod a\n\nscenario "too late" {\n  create a\n  expect a runs\n  pause kubelet\n}\n',
+    ),
 }
 
 _VALUES: Final[dict[str, Code]] = {
