@@ -473,7 +473,7 @@ class _PriorityClass(Strategy):
 
 
 class _Node(Strategy):
-    """Of a node, metadata, taints and declared features are checked."""
+    """Of a node, metadata, taints (which the server looks for in the metadata) and declared features are checked."""
 
     def on_create(self, new: Node, situation: Situation) -> Kind:
         return without_gated(new, None, situation.context.gates)
@@ -486,11 +486,11 @@ class _Node(Strategy):
 
     def check_create(self, new: Node, situation: Situation, out: Errors) -> None:
         self.check_meta(new.metadata, out)
-        node_taints(new.spec.taints, "spec.taints", out)
+        node_taints(new.spec.taints, "metadata.taints", out)
         declared_features(new.status.declared_features, "status.declaredFeatures", out)
 
     def check_update(self, new: Node, old: Node, situation: Situation, out: Errors) -> None:
-        node_taints(new.spec.taints, "spec.taints", out)
+        node_taints(new.spec.taints, "metadata.taints", out)
 
     def check_status(self, new: Node, old: Node, situation: Situation, out: Errors) -> None:
         declared_features(new.status.declared_features, "status.declaredFeatures", out)

@@ -14,6 +14,8 @@ REFUSED = "DRA0306"
 _INDEX = re.compile(r"\[([0-9]+)\]", re.ASCII)
 _NAME = re.compile(r"[^.\[]+")
 _ELLIPSIS = "..."
+# What the server calls by a path at which nothing stands: the taints of a node.
+_ELSEWHERE = (("metadata.taints", "spec.taints"),)
 # Errors name fields of v1 even for objects of v1beta1, which do not have these two.
 _WRAPPERS = frozenset({"exactly", "basic"})
 
@@ -26,6 +28,9 @@ def place_of(located: Located, field: str) -> Located:
         field: the path of the error: ``spec.devices[0].attributes[gpu.example.com/model].string``.
     """
     here, rest = located, field
+    for named, written in _ELSEWHERE:
+        if field.startswith(named):
+            rest = written + field[len(named) :]
     while rest:
         found = _element(here, rest) if rest.startswith("[") else _entry(here, rest.removeprefix("."))
         if found is None:

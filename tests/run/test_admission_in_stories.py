@@ -21,6 +21,7 @@ slice gpus { driver: gpu.example.com; nodeName: worker-1; device gpu-[0..1] }
 class gpu { where `device.driver == "gpu.example.com"` }
 claim c { request gpu: 1 of gpu }
 priority high: 1000
+priority patient: 10 { preemptionPolicy: Never }
 pod a { claim gpu is c }
 """
 
@@ -65,7 +66,7 @@ REFUSED = {
     ),
     "the taint of a node": (
         "taint node worker-1 with example.com/x:Oops",
-        'Node "worker-1" is invalid: spec.taints[0].effect: Unsupported value: "Oops": supported values: "NoSchedule"',
+        'Node "worker-1" is invalid: metadata.taints[0].effect: Unsupported value: "Oops": supported',
     ),
     "features that a node declares": (
         "set node worker-1 status.declaredFeatures: [B, A]",
@@ -87,6 +88,88 @@ def test_a_statement_is_refused(body, message):
     (failure,) = played(body).failures[:1]
     assert failure.expected == "the API server takes it"
     assert message in failure.actual
+
+
+TAINTS = {
+    "a key": ('"a b":NoSchedule', "[0].key", 'Invalid value: "a b": name part must consist of'),
+    "a value": ('k="a b":NoSchedule', "[0].value", 'Invalid value: "a b": a valid label must be'),
+    "an effect": ("k:None", "[0].effect", 'Unsupported value: "None": supported values: "NoSchedule", "PreferNo'),
+}
+
+
+@pytest.mark.parametrize(("taint", "field", "why"), TAINTS.values(), ids=TAINTS.keys())
+def test_the_taints_of_a_node_are_refused_in_its_metadata(taint, field, why):
+    """The server says so wherever they stand; `check` points at where they were written."""
+    (failure,) = played(f"taint node worker-1 with {taint}").failures[:1]
+    assert f'Node "worker-1" is invalid: metadata.taints{field}: {why}' in failure.actual
+    text = f"node w {{ taint {taint} }}\n"
+    found = [each for each in Analyzer().text(Path("s.dra"), "s.dra", text.encode()).diagnostics if each.span]
+    assert [each.message.partition("`: ")[0] for each in found] == [f"the API server refuses `metadata.taints{field}"]
+    assert found[0].message.partition("`: ")[2].startswith(why)
+    assert found[0].span.text in taint
+
+
+POLICY = "the string value of PreemptionPolicy (%s) must not be provided in %s spec; priority admission controller "
+POLICY += "computed %s from the given PriorityClass name"
+GROUPS = "gates { GenericWorkload: true, PodGroupPreemptionPolicy: true }\n"
+GANG = "schedulingPolicy { gang: { minCount: 1 } }"
+DEFAULT = "priority usual: 5 { globalDefault: true; preemptionPolicy: Never }\n"
+# What is created, and why it is refused.
+POLICIES = {
+    "another one than the class has": (
+        "create pod p { priorityClassName: patient; preemptionPolicy: PreemptLowerPriority }",
+        'pods "p" is forbidden: ' + POLICY % ("PreemptLowerPriority", "pod", "Never"),
+    ),
+    "another one than a class that says nothing has": (
+        "create pod p { priorityClassName: high; preemptionPolicy: Never }",
+        'pods "p" is forbidden: ' + POLICY % ("Never", "pod", "PreemptLowerPriority"),
+    ),
+    "another one than a class of the system has": (
+        "create pod p { priorityClassName: system-node-critical; preemptionPolicy: Never }",
+        'pods "p" is forbidden: ' + POLICY % ("Never", "pod", "PreemptLowerPriority"),
+    ),
+    "one of its own without a class": (
+        "create pod p { preemptionPolicy: Never }",
+        'pods "p" is forbidden: ' + POLICY % ("Never", "pod", "PreemptLowerPriority"),
+    ),
+    "another one than the default class has": (
+        f"{DEFAULT}create pod p {{ preemptionPolicy: PreemptLowerPriority }}",
+        'pods "p" is forbidden: ' + POLICY % ("PreemptLowerPriority", "pod", "Never"),
+    ),
+    "the same": ("create pod p { priorityClassName: patient; preemptionPolicy: Never }", ""),
+    "the usual one without a class": ("create pod p { preemptionPolicy: PreemptLowerPriority }", ""),
+    "none": ("create pod p { priorityClassName: patient }", ""),
+    "any next to an integer, which nobody looks up": ("create pod p { priority: 7; preemptionPolicy: Never }", ""),
+    # The group's own policy is filled in before the class is looked at.
+    "none for a group of a class that has one": (
+        f"{GROUPS}podgroup g {{ priorityClassName: patient; {GANG} }}",
+        'podgroups.scheduling.k8s.io "g" is forbidden: ' + POLICY % ("PreemptLowerPriority", "pod group", "Never"),
+    ),
+    "the same for a group": (
+        f"{GROUPS}podgroup g {{ priorityClassName: patient; preemptionPolicy: Never; {GANG} }}",
+        "",
+    ),
+    "any for a group whose server knows none": (
+        f"gates {{ GenericWorkload: true }}\npodgroup g {{ priorityClassName: patient; {GANG} }}",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "message"), POLICIES.values(), ids=POLICIES.keys())
+def test_whom_a_pod_may_preempt_is_what_its_priority_class_says(body, message):
+    failures = played(f"{body}\ncordon worker-1\ncreate a").failures
+    assert [each.actual for each in failures] == ([f"Forbidden: {message}"] if message else [])
+
+
+def test_the_class_of_a_pod_exists(tmp_path):
+    spec = "{ priorityClassName: missing, containers: [{ name: c, image: i }] }"
+    (tmp_path / "pods.yaml").write_text(f"apiVersion: v1\nkind: Pod\nmetadata: {{ name: b }}\nspec: {spec}\n")
+    text = 'use "pods.yaml"\nnode w\nscenario "s" { create b; expect b is gone }\n'
+    analysis = Analyzer().text(tmp_path / "s.dra", "s.dra", text.encode())
+    assert not analysis.has_errors, [item.message for item in analysis.diagnostics]
+    (failure,) = play(analysis.scenarios[0], Workshop()).failures
+    assert failure.actual == 'Forbidden: pods "b" is forbidden: no PriorityClass with name missing was found'
 
 
 NODE_RESOURCES = CLUSTER.replace(
