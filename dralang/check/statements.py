@@ -36,7 +36,7 @@ _T = TypeVar("_T")
 MAX_STEPS: Final = 50_000
 MAX_ROUNDS: Final = 2 * MAX_STEPS
 MAX_LOOKED: Final = 1_000
-"""Rounds that need not happen and are looked at, in one scenario: of further ones no names are known."""
+"""Rounds that need not happen and are looked at for their names, in one scenario; the first one of each always is."""
 _ACTION_KINDS: Final = {
     "delete": KIND_ORDER,
     "finish": ("Pod",),
@@ -508,11 +508,10 @@ class Elaborator:
                 self._stop(f"more than {MAX_ROUNDS:,} repetitions", node.span)
             if self.too_long:
                 return
-        self._look_at(node, bindings, rounds.others, DiagnosticLog())
+        self._look_at(node, bindings, rounds.others[: max(0, MAX_LOOKED - self.looked)], DiagnosticLog())
 
     def _look_at(self, node: n.Repeat, bindings: Bindings, rounds: range, log: DiagnosticLog) -> None:
         """Report what is wrong in rounds that need not happen; of what they would do, only names become known."""
-        rounds = rounds[: MAX_LOOKED - self.looked]
         if not rounds:
             return
         scout = Elaborator(self.home, self.scope.copy(log), log, fuzz=self.fuzz)
