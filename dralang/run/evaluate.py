@@ -336,11 +336,10 @@ def _is_settled(simulation: Simulation, pod: Pod) -> bool:
 
 
 def _did_preempt(simulation: Simulation, key: ObjectKey, predicate: p.DidPreempt) -> Judgement:
-    victims = [
-        ObjectKey("Pod", entry.namespace, entry.name) for entry in preemptions(simulation) if key.name in entry.related
-    ]
+    entries = [entry for entry in preemptions(simulation) if key.spoken in entry.related]
+    victims = [ObjectKey("Pod", entry.namespace, entry.name) for entry in entries]
     holds = all(victim in victims for victim in predicate.victims)
-    names = ", ".join(dict.fromkeys(victim.name for victim in victims)) or "nobody"
+    names = ", ".join(dict.fromkeys(victim.spoken for victim in victims)) or "nobody"
     return Judgement(holds, f"{key.spoken} preempted {names}", () if holds else (key,))
 
 

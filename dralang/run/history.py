@@ -13,7 +13,7 @@ _REASONS: Final = {
 
 
 def preemptions(simulation: Simulation) -> list[JournalEntry]:
-    """The entries of pods that were preempted; ``related`` names the preemptor first."""
+    """The entries of pods that were preempted; ``related`` names the preemptor first, as a spec would."""
     return _entries(simulation, "preempted")
 
 
@@ -31,7 +31,7 @@ def happened(
     return {
         (entry.namespace, entry.name): None
         for entry in _entries(simulation, what)
-        if (by is None or by.name in entry.related) and (because is None or because in entry.message)
+        if (by is None or by.spoken in entry.related) and (because is None or because in entry.message)
     }
 
 

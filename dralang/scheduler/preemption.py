@@ -15,6 +15,7 @@ from dralang.cluster.journal import JournalEntry
 from dralang.cluster.store import ObjectStore, with_condition
 from dralang.cluster.timestamps import parse_time
 from dralang.readings import UNUSABLE_NODE_DEFERS
+from dralang.scenario.keys import ObjectKey
 from dralang.scheduler.binding import Binder
 from dralang.scheduler.cycle import SchedulingAlgorithm
 from dralang.scheduler.framework import SUCCESS, Code, CycleState, NodeStatuses, Plugin, Status
@@ -302,8 +303,8 @@ class DefaultPreemption(Plugin):
     def _preempt(self, info: PodInfo, victim: PodInfo, node: str) -> Preempted:
         """Let one victim go; say whether its end can be watched (also one that came before)."""
         scheduler = self._scheduler
-        meta = victim.pod.metadata
-        name = info.pod.metadata.name
+        meta, mine = victim.pod.metadata, info.pod.metadata
+        name = ObjectKey("Pod", mine.namespace, mine.name).spoken
         binding = scheduler.binder.waiting.get(victim.uid)
         if binding is not None and not binding.preempted:
             scheduler.binder.cancel(binding)

@@ -23,11 +23,14 @@ pod b { claim gpu from one }
 pod absent
 pod hog { requests { cpu: 60 } }
 pod vip { priorityClassName: high; requests { cpu: 60 } }
+namespace team
+pod team/vip { priorityClassName: high; requests { cpu: 60 } }
 taintrule other { deviceSelector { device: gpu-1 }; taint gpu.example.com/late=yes:None }
 """
 BREAK = "settle\ntaintrule broken { deviceSelector { device: gpu-0 }; taint gpu.example.com/unhealthy:NoExecute }\n"
 EVICTED = f"create a, b\n{BREAK}"
 PREEMPTED = "create a, hog\nat 1s create vip\n"
+PREEMPTED_BY_TEAM = "create vip\nfinish vip\ncreate hog\nat 1s create team/vip\n"
 
 
 def played(body: str) -> Played:
@@ -55,6 +58,11 @@ TRUE = {
     "not evicted by another rule": f"{EVICTED}expect a was not evicted by other",
     "evicted for this reason": f'{EVICTED}expect a was evicted because "rule `broken`"',
     "preempted by this pod": f"{PREEMPTED}expect hog was preempted by vip\nexpect all of hog were preempted by vip",
+    "preempted by a pod of another namespace": (
+        f"{PREEMPTED_BY_TEAM}expect hog was preempted by team/vip\nexpect hog was not preempted by vip\n"
+        "expect team/vip preempted hog\nexpect exactly 1 pod was preempted by team/vip\n"
+        "expect none of hog were preempted by vip\nexpect hog was preempted because '`team/vip`'"
+    ).replace("'", '"'),
     "preempted for this reason": f'{PREEMPTED}expect hog was preempted because "on worker-1"',
     "why a pod does not run": 'cordon worker-1\ncreate a\nexpect a does not run because "unschedulable"',
 }
@@ -100,6 +108,14 @@ FALSE = {
         "slow is terminating",
     ),
     "preempted by another pod": (f"{PREEMPTED}expect hog was preempted by a", "hog was preempted by vip"),
+    "preempted by the pod of that name in another namespace": (
+        f"{PREEMPTED_BY_TEAM}expect hog was preempted by vip",
+        "hog was preempted by team/vip",
+    ),
+    "the pod of that name in another namespace preempted": (
+        f"{PREEMPTED_BY_TEAM}expect vip preempted hog",
+        "vip preempted nobody",
+    ),
     "preempted for another reason": (f'{PREEMPTED}expect hog was preempted because "blue"', "hog was preempted by vip"),
     "not preempted": (f"{PREEMPTED}expect a was preempted", "a was not preempted"),
 }

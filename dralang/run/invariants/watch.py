@@ -27,6 +27,7 @@ from dralang.run.invariants.found_right import FoundRight
 from dralang.run.invariants.preemptions import Chosen
 from dralang.run.invariants.world import Violation, World
 from dralang.run.simulation import MOST_LOADED, Environment, Simulation
+from dralang.scenario.keys import ObjectKey
 from dralang.scheduler.framework import CycleState
 
 MOST: Final = 20
@@ -98,7 +99,8 @@ def victims_are_less_important(world: World, simulation: Simulation, first: int)
         if entry.reason != "Preempted" or entry.kind != "Pod" or not entry.related:
             continue
         victim = world.priorities.get((entry.namespace, entry.name), 0)
-        by = [priority for (_, name), priority in world.priorities.items() if name == entry.related[0]]
+        preemptor = entry.related[0]
+        by = [priority for pod, priority in world.priorities.items() if ObjectKey("Pod", *pod).spoken == preemptor]
         if by and victim >= max(by):
             yield f"{entry.name} (priority {victim}) was preempted by {entry.related[0]} (priority {max(by)})"
 
