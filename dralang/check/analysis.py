@@ -44,13 +44,11 @@ from dralang.diagnostics.source import SourceFile, Span
 from dralang.scenario import steps as s
 from dralang.scenario.holes import Chooser, Drawn, SmallestChooser
 from dralang.scenario.keys import ObjectKey
-from dralang.scenario.model import Declared, Property, Scenario, Settings
+from dralang.scenario.model import REGRESSION, Declared, Property, Scenario, Settings
 from dralang.syntax import nodes as n
 from dralang.syntax.nodes import File
 
 MAX_ROWS: Final = 2_000
-_FOUND: Final = "regression"
-"""The tag of what a fuzz has found: the run goes on with it until all is at rest (`REGRESSION` of `run.player`)."""
 
 
 class Analysis(Struct, frozen=True):
@@ -263,7 +261,7 @@ class _FileAnalysis:
         check_choices(elaborator.converter.choices, elaborator.scope.objects, self.used, self.log, broken)
         if not node.fuzz:
             if not self.log.has_errors:
-                goes_on = bool(elaborator.properties) or any(tag.text == _FOUND for tag in node.tags)
+                goes_on = bool(elaborator.properties) or any(tag.text == REGRESSION for tag in node.tags)
                 report_idle_faults(elaborator.steps, self.log, goes_on=goes_on)
             return self.assemble(node, title, settings, elaborator)
         template = _Template(

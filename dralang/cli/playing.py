@@ -3,9 +3,9 @@
 from dralang.cli.arguments import Arguments
 from dralang.run.expressions import expressions_for, stored_environment
 from dralang.run.outcome import Played
-from dralang.run.player import REGRESSION, play
+from dralang.run.player import play
 from dralang.run.workshop import Workshop
-from dralang.scenario.model import Scenario
+from dralang.scenario.model import REGRESSION, Scenario
 
 
 def workshop_of(arguments: Arguments) -> Workshop:

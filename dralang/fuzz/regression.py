@@ -21,9 +21,9 @@ from dralang.fuzz.example import Example, is_about_nothing, signature_of
 from dralang.fuzz.explore import fault_of
 from dralang.fuzz.retold import ask, oracle_of
 from dralang.run.outcome import Failure, Played
-from dralang.run.player import REGRESSION, play
+from dralang.run.player import play
 from dralang.run.workshop import Workshop
-from dralang.scenario.model import Scenario, Settings
+from dralang.scenario.model import REGRESSION, Scenario, Settings
 from dralang.syntax import nodes as n
 from dralang.syntax.dump import dump
 

@@ -21,14 +21,12 @@ from dralang.run.workshop import Workshop
 from dralang.scenario import steps as s
 from dralang.scenario.holes import Drawn, SmallestChooser
 from dralang.scenario.keys import ObjectKey
-from dralang.scenario.model import Property, Scenario
+from dralang.scenario.model import REGRESSION, Property, Scenario
 from dralang.scenario.propositions import CanPreempt, Proposition, Statement
 from dralang.values.duration import format_duration
 
 MAX_FAILURES = 20
 _NEVER = (-1, -1, -1)
-REGRESSION = "regression"
-"""The tag of scenarios that a fuzz has found: they are judged like fuzzes."""
 
 
 def play(

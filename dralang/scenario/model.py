@@ -1,7 +1,7 @@
 """Declared objects, settings and scenarios."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -13,6 +13,9 @@ from dralang.scenario.keys import ObjectKey
 from dralang.scenario.propositions import Proposition
 from dralang.scenario.scheduler_config import SchedulerConfig
 from dralang.scenario.steps import Step
+
+REGRESSION: Final = "regression"
+"""The tag of scenarios that a fuzz has found: they are judged like fuzzes, until all is at rest."""
 
 
 class Declared(Struct, frozen=True):

@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from dralang.check.analysis import Analysis, Analyzer
-from dralang.run.player import REGRESSION, play
+from dralang.run.player import play
+from dralang.scenario.model import REGRESSION
 from dralang.run.workshop import Workshop
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
