@@ -39,8 +39,8 @@ class Timer(Struct, order=True):
     component: str
     action: Callable[[Any], None]
     argument: object
-    far: bool
     queue: "EventQueue"
+    far: bool = False
     state: int = 0
 
     def cancel(self) -> None:
@@ -117,7 +117,7 @@ class EventQueue:
         """
         self._sequence = sequence = self._sequence + 1
         due = self.now + delay
-        timer = Timer(due, phase, sequence, component, action, argument, far, self)
+        timer = Timer(due, phase, sequence, component, action, argument, self, far)
         if self._parked and component in self._parked and phase is not Phase.SCENARIO:
             timer.state = _PARKED
             self._parked[component].append(timer)
@@ -143,7 +143,7 @@ class EventQueue:
             if delays:
                 each.last_due = due
             sequence += 1
-            timer = Timer(due, each.phase, sequence, each.component, each.handler, news, False, self)
+            timer = Timer(due, each.phase, sequence, each.component, each.handler, news, self)
             if parked and each.component in parked:
                 timer.state = _PARKED
                 parked[each.component].append(timer)

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from dralang.check.analysis import Analysis, Analyzer
 from dralang.run.player import play
-from dralang.scenario.model import REGRESSION
 from dralang.run.workshop import Workshop
+from dralang.scenario.model import REGRESSION
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 PATHS = sorted(path for path in SPECS.rglob("*.dra") if "regressions" not in path.parts)
