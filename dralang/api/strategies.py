@@ -11,6 +11,7 @@ from msgspec import Struct, structs
 
 from dralang.api.deviceclass import DeviceClass
 from dralang.api.devicetaintrule import DeviceTaintRule, DeviceTaintRuleStatus
+from dralang.api.disruption import PodDisruptionBudget
 from dralang.api.gated import without_gated
 from dralang.api.gated_status import gated_claim_status, gated_pod_group_status
 from dralang.api.meta import ObjectMeta
@@ -24,10 +25,12 @@ from dralang.api.resourceslice import Device, ResourceSlice
 from dralang.api.selectors import matches_node
 from dralang.api.validation import allocation, claims, classes, groups, limits, pods, slices, taints
 from dralang.api.validation.context import ValidationContext
+from dralang.api.validation.disruption import disruption_budget
 from dralang.api.validation.equality import semantically_equal
-from dralang.api.validation.errors import IMMUTABLE_TEXT, Errors, forbidden, invalid, not_supported
+from dralang.api.validation.errors import IMMUTABLE_TEXT, Errors, forbidden, invalid
 from dralang.api.validation.metadata import object_meta, template_meta
 from dralang.api.validation.nodes import declared_features, node_taints
+from dralang.api.validation.scheduling import preemption_policy
 from dralang.api.workloads import PodGroup, PodGroupStatus, Workload
 from dralang.values.names import dns_label_errors, dns_subdomain_errors
 
@@ -382,6 +385,8 @@ class _Pod(Strategy):
     def check_create(self, new: Pod, situation: Situation, out: Errors) -> None:
         self.check_meta(new.metadata, out)
         pods.pod_spec(new.metadata, new.spec, "spec", out)
+        if new.spec.node_name and new.spec.scheduling_gates:
+            out.append(forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared"))
 
     def check_update(self, new: Pod, old: Pod, situation: Situation, out: Errors) -> None:
         self.check_meta(new.metadata, out)
@@ -439,7 +444,6 @@ class _Workload(Strategy):
         groups.workload(new.spec, out)
 
 
-_PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
 _SYSTEM_CLASSES = frozenset({("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)})
 
 
@@ -462,8 +466,7 @@ class _PriorityClass(Strategy):
         elif new.value > limits.HIGHEST_USER_PRIORITY:
             text = f"maximum allowed value of a user defined priority is {limits.HIGHEST_USER_PRIORITY}"
             out.append(forbidden("value", text))
-        if new.preemption_policy not in _PREEMPTION_POLICIES:
-            out.append(not_supported("preemptionPolicy", new.preemption_policy, _PREEMPTION_POLICIES))
+        preemption_policy(new.preemption_policy, "preemptionPolicy", out)
 
     def check_update(self, new: PriorityClass, old: PriorityClass, situation: Situation, out: Errors) -> None:
         if new.value != old.value:
@@ -503,6 +506,15 @@ class _Namespace(Strategy):
 
 class _DisruptionBudget(Strategy):
     namespaced = True
+
+    def check_create(self, new: PodDisruptionBudget, situation: Situation, out: Errors) -> None:
+        self.check_meta(new.metadata, out)
+        disruption_budget(new.spec, "spec", out)
+
+    def check_update(
+        self, new: PodDisruptionBudget, old: PodDisruptionBudget, situation: Situation, out: Errors
+    ) -> None:
+        disruption_budget(new.spec, "spec", out)
 
     def needs_resource_version(self, version: str) -> bool:
         return True

@@ -84,7 +84,9 @@ def admit_pod(pod: Pod, store: Reader) -> Pod | ApiError:
     for field in ("containers", "init_containers"):
         containers = getattr(spec, field)
         if any(map(_limits_without_requests, containers)):
-            changes[field] = tuple(map(_default_requests, containers))
+            changes[field] = containers = tuple(map(_default_requests, containers))
+        if spec.host_network and any(container.ports for container in containers):
+            changes[field] = tuple(map(_on_host_network, containers))
     status = pod.status
     if not status.phase:
         status = replace(status, phase="Pending")
@@ -114,6 +116,12 @@ def _default_requests(container: Container) -> Container:
     resources: ResourceRequirements = container.resources
     requests = {**resources.limits, **resources.requests}
     return replace(container, resources=replace(resources, requests=requests))
+
+
+def _on_host_network(container: Container) -> Container:
+    """What listens on the network of the node takes the port there."""
+    ports = tuple(port if port.host_port else replace(port, host_port=port.container_port) for port in container.ports)
+    return replace(container, ports=ports)
 
 
 def admit_node(node: Node) -> Node:

@@ -110,10 +110,12 @@ def known_claims(pod: Pod) -> frozenset[tuple[str, str]]:
 
 
 def host_ports(pod: Pod) -> tuple[PortKey, ...]:
-    """The host ports that the pod wants."""
+    """The host ports that the pod wants as long as it runs: those of init containers that end count for nothing."""
+    spec = pod.spec
+    lasting = [each for each in spec.init_containers if each.restart_policy == "Always"]
     return tuple(
         (port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)
-        for container in (*pod.spec.containers, *pod.spec.init_containers)
+        for container in (*lasting, *spec.containers)
         for port in container.ports
         if port.host_port > 0
     )

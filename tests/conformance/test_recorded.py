@@ -22,6 +22,7 @@ RECORDED = {
     "scheduling-live.jsonl.gz": {"1.37": 10},
     "scheduling-random.jsonl.gz": {"1.37": 162},
     "scheduling.jsonl.gz": {"1.37": 226},
+    "validation-live.jsonl.gz": {"1.37": 215},
     "validation-manifests.jsonl.gz": {"1.37": 240},
     "validation.jsonl.gz": {"1.37": 2012},
 }

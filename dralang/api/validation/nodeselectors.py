@@ -3,7 +3,7 @@
 Source: ValidateNodeSelector in pkg/apis/core/validation (1.37).
 """
 
-from dralang.api.affinity import NodeSelector, NodeSelectorRequirement
+from dralang.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from dralang.api.validation import formats
 from dralang.api.validation.errors import Errors, forbidden, invalid, required
 
@@ -16,13 +16,25 @@ def node_selector(selector: NodeSelector, path: str, out: Errors) -> None:
     if not selector.node_selector_terms:
         out.append(required(terms, "must have at least one node selector term"))
     for index, term in enumerate(selector.node_selector_terms):
-        for number, requirement in enumerate(term.match_expressions):
-            _label_requirement(requirement, f"{terms}[{index}].matchExpressions[{number}]", out)
-        for number, requirement in enumerate(term.match_fields):
-            _field_requirement(requirement, f"{terms}[{index}].matchFields[{number}]", out)
+        node_selector_term(term, f"{terms}[{index}]", out)
 
 
-def _label_requirement(requirement: NodeSelectorRequirement, path: str, out: Errors) -> None:
+def node_selector_term(term: NodeSelectorTerm, path: str, out: Errors, *, any_value: bool = False) -> None:
+    """The requirements of one term.
+
+    Args:
+        term: the term.
+        path: its place.
+        out: takes what is wrong.
+        any_value: whether values may be what no label can have.
+    """
+    for number, requirement in enumerate(term.match_expressions):
+        _label_requirement(requirement, f"{path}.matchExpressions[{number}]", out, any_value=any_value)
+    for number, requirement in enumerate(term.match_fields):
+        _field_requirement(requirement, f"{path}.matchFields[{number}]", out)
+
+
+def _label_requirement(requirement: NodeSelectorRequirement, path: str, out: Errors, *, any_value: bool) -> None:
     operator, values = requirement.operator, requirement.values
     if operator in {"In", "NotIn"}:
         if not values:
@@ -37,7 +49,7 @@ def _label_requirement(requirement: NodeSelectorRequirement, path: str, out: Err
     else:
         out.append(invalid(f"{path}.operator", operator, _UNKNOWN_OPERATOR))
     formats.label_key(requirement.key, f"{path}.key", out)
-    for index, value in enumerate(values):
+    for index, value in enumerate(() if any_value else values):
         formats.label_value(value, f"{path}.values[{index}]", out)
 
 

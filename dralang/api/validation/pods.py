@@ -1,4 +1,4 @@
-"""Pods, as far as claims, resources and scheduling go.
+"""Pods, as far as claims, resources, containers and scheduling go.
 
 The rest of a pod (volumes, probes, security) is carried, not checked.
 
@@ -23,6 +23,7 @@ from dralang.api.podresources import (
 )
 from dralang.api.pods import Pod, PodExtendedResourceClaimStatus, PodResourceClaim, PodSpec, PodStatus
 from dralang.api.validation import formats
+from dralang.api.validation.containers import containers
 from dralang.api.validation.errors import (
     Errors,
     duplicate,
@@ -76,17 +77,14 @@ def pod_spec(meta: ObjectMeta, spec: PodSpec, path: str, out: Errors) -> None:
     else:
         _claims(spec.resource_claims, f"{path}.resourceClaims", out)
     claim_names = sorted({claim.name for claim in spec.resource_claims if claim.name})
-    if not spec.containers:
-        out.append(required(f"{path}.containers"))
-    seen: set[str] = set()
-    for field, containers in (("initContainers", spec.init_containers), ("containers", spec.containers)):
-        for index, container in enumerate(containers):
-            here = f"{path}.{field}[{index}]"
-            _container_name(container, seen, here, out)
-            _requirements(container.resources, container_resource_name, claim_names, f"{here}.resources", out)
+    containers(spec, path, out)
+    for field, given in (("initContainers", spec.init_containers), ("containers", spec.containers)):
+        for index, container in enumerate(given):
+            here = f"{path}.{field}[{index}].resources"
+            _requirements(container.resources, container_resource_name, claim_names, here, out)
     if spec.resources is not None:
         _pod_level(spec, spec.resources, claim_names, f"{path}.resources", out)
-    scheduling(spec, path, out)
+    scheduling(spec, meta.labels, path, out)
 
 
 def pod_status(item: Pod, version: str, out: Errors) -> None:
@@ -129,18 +127,6 @@ def _claims(claims: tuple[PodResourceClaim, ...], list_path: str, out: Errors) -
             formats.subdomain(by_name, f"{path}.resourceClaimName", out)
         if by_template is not None:
             formats.subdomain(by_template, f"{path}.resourceClaimTemplateName", out)
-
-
-def _container_name(container: Container, seen: set[str], path: str, out: Errors) -> None:
-    if not container.name:
-        out.append(required(f"{path}.name"))
-    else:
-        formats.label(container.name, f"{path}.name", out)
-        if container.name in seen:
-            out.append(duplicate(f"{path}.name", container.name))
-        seen.add(container.name)
-    if not container.image:
-        out.append(required(f"{path}.image"))
 
 
 def _claim_references(

@@ -1,51 +1,84 @@
 """What the scheduler decides by in a pod: a word that it does not know would be passed over in silence.
 
-Affinity between pods is carried, not checked.
-
 Source: ValidatePodSpec and ValidateTolerations in pkg/apis/core/validation (1.37).
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 from dralang.api.affinity import Toleration, TopologySpreadConstraint
 from dralang.api.pods import PodSpec
 from dralang.api.validation import formats
+from dralang.api.validation.affinity import affinity, match_label_keys
 from dralang.api.validation.claims import TOLERATION_OPERATORS
 from dralang.api.validation.errors import Errors, duplicate, invalid, not_supported, required
+from dralang.api.validation.labelselectors import label_selector
+from dralang.api.validation.labelselectors import labels as wanted_labels
 from dralang.api.validation.nodes import NODE_TAINT_EFFECTS
-from dralang.api.validation.nodeselectors import node_selector
 
 _RESTART: Final = ("Always", "OnFailure", "Never")
+_INT32: Final = 2**31 - 1
+_DNS: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _PREEMPTION: Final = ("PreemptLowerPriority", "Never")
 _COMPARISONS: Final = ("Lt", "Gt")
 _ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
 _INCLUSION: Final = ("Ignore", "Honor")
 
 
-def scheduling(spec: PodSpec, path: str, out: Errors) -> None:
-    """The parts of a pod's spec that say where it may run, whom it may preempt and when it is done."""
+def scheduling(spec: PodSpec, labels: Mapping[str, str], path: str, out: Errors) -> None:
+    """The parts of a pod's spec that say where it may run, whom it may preempt and when it is done.
+
+    Args:
+        spec: of the pod.
+        labels: of the pod.
+        path: of the spec.
+        out: takes what is wrong.
+    """
     if spec.restart_policy and spec.restart_policy not in _RESTART:
         out.append(not_supported(f"{path}.restartPolicy", spec.restart_policy, _RESTART, as_listed=True))
-    for key, value in spec.node_selector.items():
-        formats.label_key(key, f"{path}.nodeSelector", out)
-        formats.label_value(value, f"{path}.nodeSelector", out)
-    affinity = None if spec.affinity is None else spec.affinity.node_affinity
-    wanted = None if affinity is None else affinity.required_during_scheduling_ignored_during_execution
-    if wanted is not None:
-        field = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
-        node_selector(wanted, f"{path}.{field}", out)
-    for index, constraint in enumerate(spec.topology_spread_constraints):
-        _spread(constraint, f"{path}.topologySpreadConstraints[{index}]", out)
+    if spec.dns_policy and spec.dns_policy not in _DNS:
+        out.append(not_supported(f"{path}.dnsPolicy", spec.dns_policy, _DNS, as_listed=True))
+    wanted_labels(spec.node_selector, f"{path}.nodeSelector", out)
+    if spec.affinity is not None:
+        affinity(spec.affinity, labels, f"{path}.affinity", out)
+    for index, readiness in enumerate(spec.readiness_gates):
+        formats.label_key(readiness.condition_type, f"{path}.readinessGates[{index}].conditionType", out)
+    _spreads(spec.topology_spread_constraints, labels, f"{path}.topologySpreadConstraints", out)
     gates: set[str] = set()
     for index, gate in enumerate(spec.scheduling_gates):
         formats.label_key(gate.name, f"{path}.schedulingGates[{index}]", out)
         if gate.name in gates:
             out.append(duplicate(f"{path}.schedulingGates[{index}]", gate.name))
         gates.add(gate.name)
+    if spec.node_name:
+        formats.subdomain(spec.node_name, f"{path}.nodeName", out)
+    seconds = spec.active_deadline_seconds
+    if seconds is not None and not 1 <= seconds <= _INT32:
+        out.append(invalid(f"{path}.activeDeadlineSeconds", seconds, f"must be between 1 and {_INT32}, inclusive"))
     for index, toleration in enumerate(spec.tolerations):
         _toleration(toleration, f"{path}.tolerations[{index}]", out)
-    if spec.preemption_policy is not None and spec.preemption_policy not in _PREEMPTION:
-        out.append(not_supported(f"{path}.preemptionPolicy", spec.preemption_policy, _PREEMPTION))
+    preemption_policy(spec.preemption_policy, f"{path}.preemptionPolicy", out)
+
+
+def preemption_policy(policy: str | None, path: str, out: Errors) -> None:
+    """One of the two there are; None where nothing was said."""
+    if policy is not None and not policy:
+        out.append(required(path))
+    elif policy is not None and policy not in _PREEMPTION:
+        out.append(not_supported(path, policy, _PREEMPTION))
+
+
+def _spreads(
+    constraints: tuple[TopologySpreadConstraint, ...], labels: Mapping[str, str], path: str, out: Errors
+) -> None:
+    for index, constraint in enumerate(constraints):
+        here = f"{path}[{index}]"
+        _spread(constraint, here, out)
+        key, action = constraint.topology_key, constraint.when_unsatisfiable
+        if any((each.topology_key, each.when_unsatisfiable) == (key, action) for each in constraints[index + 1 :]):
+            out.append(duplicate(f"{here}.{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {action}}}"))
+        match_label_keys(constraint.match_label_keys, (), constraint.label_selector, labels, here, out)
+        label_selector(constraint.label_selector, f"{here}.labelSelector", out)
 
 
 def _spread(constraint: TopologySpreadConstraint, path: str, out: Errors) -> None:
@@ -55,6 +88,12 @@ def _spread(constraint: TopologySpreadConstraint, path: str, out: Errors) -> Non
         out.append(required(f"{path}.topologyKey", "can not be empty"))
     if constraint.when_unsatisfiable not in _ACTIONS:
         out.append(not_supported(f"{path}.whenUnsatisfiable", constraint.when_unsatisfiable, _ACTIONS))
+    if constraint.min_domains is not None:
+        if constraint.min_domains <= 0:
+            out.append(invalid(f"{path}.minDomains", constraint.min_domains, "must be greater than zero"))
+        if constraint.when_unsatisfiable != "DoNotSchedule":
+            text = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {constraint.when_unsatisfiable}"
+            out.append(invalid(f"{path}.minDomains", constraint.min_domains, text))
     for name, policy in (
         ("nodeAffinityPolicy", constraint.node_affinity_policy),
         ("nodeTaintsPolicy", constraint.node_taints_policy),
