@@ -21,6 +21,7 @@ from dralang.api.priority import PriorityClass
 from dralang.api.resourceclaim import ResourceClaim, ResourceClaimStatus, ResourceClaimTemplate
 from dralang.api.resourceslice import ResourceSlice
 from dralang.cluster.errors import ApiError
+from dralang.cluster.label_keys import with_label_keys
 from dralang.values.quantity import parse_quantity
 
 
@@ -64,7 +65,7 @@ def admit_pod(pod: Pod, store: Reader) -> Pod | ApiError:
 
     Source: kubernetes plugin/pkg/admission/priority, pkg/apis/core/v1/defaults.go, pkg/registry/core/pod.
     """
-    spec = pod.spec
+    spec = with_label_keys(pod)
     changes: dict[str, object] = {}
     found = _priority_class(spec.priority_class_name, store)
     if isinstance(found, ApiError):

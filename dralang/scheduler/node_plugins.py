@@ -79,8 +79,10 @@ class NodeUnschedulable(Plugin):
 
     def helps(self, event: ClusterEvent, info: PodInfo) -> bool:
         """A new or uncordoned node; a toleration."""
-        if event.kind is EventKind.NODE_ADDED or (event.kind is EventKind.NODE_UPDATED and "taints" in event.aspects):
+        if event.kind is EventKind.NODE_ADDED:
             return not event.new.spec.unschedulable
+        if event.kind is EventKind.NODE_UPDATED and "taints" in event.aspects:
+            return event.old.spec.unschedulable and not event.new.spec.unschedulable
         return event.kind is EventKind.TARGET_POD_UPDATED and tolerates(event.new.spec.tolerations, _CORDON)
 
 

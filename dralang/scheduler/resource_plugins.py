@@ -5,8 +5,10 @@ Source: kubernetes pkg/scheduler/framework/plugins/noderesources (fit.go, least_
 
 from collections.abc import Callable, Collection, Hashable, Sequence
 
+from dralang.api.deviceclass import DeviceClass
 from dralang.scenario.scheduler_config import FitScoring
 from dralang.scheduler.cluster_event import ClusterEvent, EventKind
+from dralang.scheduler.dynamicresources.class_names import IMPLICIT_PREFIX
 from dralang.scheduler.framework import SKIP, SUCCESS, Code, CycleState, Plugin, Status
 from dralang.scheduler.node_info import NodeInfo, PodInfo
 from dralang.scheduler.resource_scoring import DeviceCounts, ResourceUsage, balance, strategy_of
@@ -124,7 +126,8 @@ class NodeResourcesFit(Plugin):
             case EventKind.NODE_UPDATED:
                 return "allocatable" in event.aspects and self._grew(info, event)
             case EventKind.CLASS_CHANGED:
-                return any(self._delegates(name, None) for name in info.requests if name not in _ORDER)
+                names = _names_anew(event.old, event.new)
+                return any(name in names and self._delegates(name, None) for name in info.requests)
             case _:
                 return False
 
@@ -139,6 +142,14 @@ class NodeResourcesFit(Plugin):
             wanted and (new.allocatable.get(name, 0) > old.allocatable.get(name, 0) or self._delegates(name, new))
             for name, wanted in info.requests.items()
         )
+
+
+def _names_anew(old: DeviceClass | None, new: DeviceClass) -> tuple[str | None, ...]:
+    """The names of resources under which a class can be asked for now, and could not before."""
+    name = new.spec.extended_resource_name
+    if old is None:
+        return f"{IMPLICIT_PREFIX}{new.metadata.name}", name
+    return (name,) if old.spec.extended_resource_name != name else ()
 
 
 class BalancedAllocation(Plugin):
