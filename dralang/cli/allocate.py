@@ -15,7 +15,9 @@ from dralang.allocator.outcome import Allocated, FatalError, GaveUp, NodeError, 
 from dralang.allocator.profiles import allocator_profile
 from dralang.allocator.render import outcome_text, render_explanation
 from dralang.allocator.state import AllocatedState
+from dralang.api.base import ApiType
 from dralang.api.deviceclass import DeviceClass
+from dralang.api.devicetaintrule import DeviceTaintRule
 from dralang.api.encode import to_json
 from dralang.api.nodes import Node
 from dralang.api.resourceclaim import ResourceClaim, ResourceClaimTemplate
@@ -26,6 +28,7 @@ from dralang.cli.arguments import Arguments, UsageError, did_you_mean
 from dralang.cli.config import load
 from dralang.cli.console import Console
 from dralang.cli.objects import load_objects
+from dralang.cluster.taint_rules import with_rules
 from dralang.diagnostics.render import clean
 from dralang.features import FeatureGates
 from dralang.interop.yaml_text import yaml_documents
@@ -68,7 +71,7 @@ class _Question:
         objects = loaded.objects.values()
         self.node = self._node(node)
         self.claims = tuple([self._claim(name) for name in dict.fromkeys(claims)])
-        slices = [each for each in objects if isinstance(each, ResourceSlice)]
+        slices = _with_taints([each for each in objects if isinstance(each, ResourceSlice)], objects, gates)
         classes = [each for each in objects if isinstance(each, DeviceClass)]
         self.inventory = Inventory.of(slices, classes, profile, expressions_for(gates))
         asked = {_label(claim) for claim in self.claims}
@@ -118,6 +121,15 @@ class _Question:
         """Whether the claim has an allocation already, which the question leaves out of account."""
         found = self.loaded.objects.get(("ResourceClaim", *_key(claim)))  # type: ignore[call-overload]  # keys are tuples
         return isinstance(found, ResourceClaim) and found.status.allocation is not None
+
+
+def _with_taints(slices: list[ResourceSlice], objects: Iterable[ApiType], gates: FeatureGates) -> list[ResourceSlice]:
+    """The slices as the scheduler sees them: with the taints of DeviceTaintRules, by the names of these."""
+    if not (gates.enabled("DRADeviceTaints") and gates.enabled("DRADeviceTaintRules")):
+        return slices
+    rules = [each for each in objects if isinstance(each, DeviceTaintRule)]
+    rules.sort(key=lambda rule: rule.metadata.name)
+    return [with_rules(slice_, rules) for slice_ in slices]
 
 
 def _key(claim: ResourceClaim) -> tuple[str, str]:

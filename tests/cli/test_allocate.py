@@ -135,6 +135,25 @@ def test_the_gates_of_the_file_and_the_command_line_count(project: Project):
     assert project.run(*question).code == 0
 
 
+RULE = (
+    "taintrule broken { deviceSelector { driver: gpu.example.com; device: gpu-0 }; taint example.com/bad:NoSchedule }\n"
+)
+
+
+def test_taint_rules_count_as_they_do_for_the_scheduler(project: Project):
+    project.write("a.dra", CLUSTER + RULE)
+    one = project.run("allocate", "a.dra", "--node=worker-1", "--claim=one")
+    assert (one.code, "gpu.example.com/worker-1/gpu-1" in one.out) == (0, True)
+    two = project.run("allocate", "a.dra", "--node=worker-1", "--claim=two", "--why")
+    assert (two.code, "`gpu.example.com/worker-1/gpu-0` has taint `example.com/bad:NoSchedule`" in two.out) == (1, True)
+    off = "--feature-gates=DRADeviceTaintRules=false"
+    project.write("b.dra", CLUSTER)
+    project.write("rule.dra", RULE)
+    project.run("export", "rule.dra", "-o", "rule.yaml")
+    assert project.run("allocate", "b.dra", "rule.yaml", "--node=worker-1", "--claim=two").code == 1
+    assert project.run("allocate", "b.dra", "--node=worker-1", "--claim=two", off).code == 0
+
+
 REFUSED = {
     "no file": (["--node=worker-1", "--claim=one"], "`dralang allocate` needs files"),
     "no node": (["a.dra", "--claim=one"], "needs a node and a claim"),
