@@ -85,6 +85,7 @@ COMMANDS: Final = (
         "With `--format html`: one page that needs nothing else, with lanes for nodes, pods and devices.",
         (
             PAGE_FORMAT,
+            FAIL_LEVEL,
             REFERENCE_CEL,
             *MODEL,
             *COMMON,

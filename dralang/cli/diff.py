@@ -1,6 +1,6 @@
 """`dralang diff`: the same scenarios under two versions, sets of gates or files: whose fate changes."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from dralang import __version__
 from dralang.check.analysis import Analysis
@@ -8,7 +8,8 @@ from dralang.cli import exits
 from dralang.cli.arguments import Arguments, UsageError
 from dralang.cli.config import Config, load
 from dralang.cli.console import Console
-from dralang.cli.project import analyzer, find_specs, refuse
+from dralang.cli.playing import judged_as_test, note_fuzzes
+from dralang.cli.project import analyzer, one_spec, refuse
 from dralang.diagnostics.diagnostic import Diagnostic
 from dralang.diagnostics.render import clean, render_text
 from dralang.run.fates import Change, Fate, Run, changes, run_with_fates
@@ -34,20 +35,24 @@ def run(arguments: Arguments, console: Console) -> int:
     right = _scenarios(named[-1], right_config, console)
     if left is None or right is None:
         return exits.UNUSABLE
-    shared = [title for title in left if title in right]
+    shared = [title for title in left.scenarios if title in right.scenarios]
     if not shared:
         raise UsageError("the two have no scenario of the same title", "scenarios are compared by their titles")
+    alone = (_alone(left, right), _alone(right, left))
+    note_fuzzes([left.scenarios[title] for title in shared], console)
     workshop = Workshop()
-    pairs = [(title, run_with_fates(left[title], workshop), run_with_fates(right[title], workshop)) for title in shared]
+    pairs = [(title, _run(left.scenarios[title], workshop), _run(right.scenarios[title], workshop)) for title in shared]
     found = [(title, one, other, changes(one, other)) for title, one, other in pairs]
     different = [each for each in found if each[3] or each[1].played.verdict != each[2].played.verdict]
     if arguments.text("--format") == "json":
-        console.json(_json(found))
+        console.json(_json(found, alone))
     else:
         look = Look(console.has_color(left_config.color), console.width)
         for title, one, other, changed in different:
             console.out("\n".join([clean(line) for line in _lines(title, one, other, changed, look)]) + "\n\n")
         console.out(f"scenarios that differ: {len(different)} of {len(found)}\n")
+        _note_alone(left, alone[0], console)
+        _note_alone(right, alone[1], console)
     if any("refused" in (one.played.verdict, other.played.verdict) for _, one, other, _ in found):
         return exits.UNUSABLE
     return exits.FAILED if different else exits.OK
@@ -65,8 +70,38 @@ def _other(arguments: Arguments) -> Arguments:
     return result
 
 
-def _scenarios(named: str, config: Config, console: Console) -> dict[str, Scenario] | None:
-    spec = find_specs([named], config)[0]
+class _Side(NamedTuple):
+    """One of the two; private to this module.
+
+    Attributes:
+        name: of its file.
+        scenarios: those that are meant, by title.
+        is_chosen: whether the command line names some of the file's scenarios.
+    """
+
+    name: str
+    scenarios: dict[str, Scenario]
+    is_chosen: bool
+
+
+def _alone(side: _Side, other: _Side) -> list[str]:
+    """The titles that the other side lacks, although nobody has chosen among its scenarios."""
+    return [] if other.is_chosen else [title for title in side.scenarios if title not in other.scenarios]
+
+
+def _note_alone(side: _Side, titles: list[str], console: Console) -> None:
+    if titles:
+        listed = ", ".join([f"`{clean(title)}`" for title in titles])
+        console.err(f"note: only `{clean(side.name)}` has {listed}: not compared\n")
+
+
+def _run(scenario: Scenario, workshop: Workshop) -> Run:
+    run = run_with_fates(scenario, workshop)
+    return Run(judged_as_test(run.played, workshop), run.fates)
+
+
+def _scenarios(named: str, config: Config, console: Console) -> _Side | None:
+    spec = one_spec(named, config, "`dralang diff` compares the scenarios of files")
     analysis: Analysis | Diagnostic = analyzer(config).path(spec.path)
     if isinstance(analysis, Diagnostic) or analysis.has_errors:
         found = [analysis] if isinstance(analysis, Diagnostic) else analysis.diagnostics
@@ -77,7 +112,7 @@ def _scenarios(named: str, config: Config, console: Console) -> dict[str, Scenar
     if isinstance(selected, Problem):
         refuse([selected])
         raise AssertionError("refuse raises")
-    return {scenario.title: scenario for scenario in selected}
+    return _Side(analysis.source.name, {scenario.title: scenario for scenario in selected}, bool(spec.selectors))
 
 
 def _model(run: Run) -> str:
@@ -105,7 +140,7 @@ def _fate(fate: Fate) -> str:
     return fate.end if fate.started is None else f"{fate.end} (first ran at {format_duration(fate.started)})"
 
 
-def _json(found: list[tuple[str, Run, Run, list[Change]]]) -> dict[str, Any]:
+def _json(found: list[tuple[str, Run, Run, list[Change]]], alone: tuple[list[str], list[str]]) -> dict[str, Any]:
     def side(fate: Fate) -> dict[str, Any]:
         return {"end": fate.end, "started": fate.started}
 
@@ -121,4 +156,5 @@ def _json(found: list[tuple[str, Run, Run, list[Change]]]) -> dict[str, Any]:
             }
             for title, left, right, changed in found
         ],
+        "unpaired": {"left": alone[0], "right": alone[1]},
     }

@@ -11,7 +11,8 @@ from dralang.cli.arguments import Arguments, UsageError
 from dralang.cli.config import Config, load
 from dralang.cli.console import Console
 from dralang.cli.output import write_result
-from dralang.cli.project import analyzer, find_specs, refuse
+from dralang.cli.playing import note_fuzzes
+from dralang.cli.project import analyzer, one_spec, refuse
 from dralang.diagnostics.diagnostic import Diagnostic
 from dralang.diagnostics.render import render_text
 from dralang.interop.exporting import declared_objects, export, objects_at
@@ -76,9 +77,7 @@ def _instant(text: str) -> int:
 def _analysis(named: str, console: Console, config: Config) -> tuple[Analysis | Diagnostic, tuple[Selector, ...]]:
     if named == STDIN:
         return analyzer(config).text(Path.cwd() / "<stdin>", "<stdin>", console.read_bytes()), ()
-    if Path(named).is_dir():
-        raise UsageError(f"`{named}` is a folder", "`dralang export` takes one file")
-    spec = find_specs([named], config)[0]
+    spec = one_spec(named, config, "`dralang export` takes one file")
     return analyzer(config).path(spec.path), spec.selectors
 
 
@@ -109,6 +108,7 @@ def _of_scenario(scenario: Scenario, instant: int | None, console: Console, conf
     if scenario.missing:
         _show(list(scenario.missing), console, config)
         return None
+    note_fuzzes([scenario], console)
     objects, failure = objects_at(scenario, Workshop(), instant)
     if failure is not None:
         console.err(f"error: {failure.span}: {failure.actual}\nhelp: the run cannot go on after this statement\n")

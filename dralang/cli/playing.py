@@ -1,6 +1,10 @@
 """What the commands that play scenarios share."""
 
+from collections.abc import Sequence
+
 from dralang.cli.arguments import Arguments
+from dralang.cli.console import Console
+from dralang.diagnostics.render import clean
 from dralang.run.expressions import expressions_for, stored_environment
 from dralang.run.outcome import Played
 from dralang.run.player import play
@@ -36,3 +40,22 @@ def play_as_test(scenario: Scenario, workshop: Workshop, *, seed: int, examples:
 
         return play_finding(scenario, workshop)
     return play(scenario, workshop)
+
+
+def judged_as_test(played: Played, workshop: Workshop) -> Played:
+    """What was played for its record, with the verdict that it has as a test."""
+    if REGRESSION not in played.scenario.tags:
+        return played
+    from dralang.fuzz.found import judge_finding  # few suites have findings
+
+    return judge_finding(played, workshop)
+
+
+def note_fuzzes(scenarios: Sequence[Scenario], console: Console) -> None:
+    """Say of fuzzes that what is played is one story of many: the command that asks shows a single run."""
+    for scenario in scenarios:
+        if scenario.template is not None:
+            console.err(
+                f"note: `{clean(scenario.node_id)}` is a fuzz: this is its simplest story; "
+                "`dralang test` and `dralang fuzz` play others\n"
+            )

@@ -1,6 +1,7 @@
 """What the commands on specs share: which files are meant, how they are analysed, whose fault a crash is."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from dralang.check.analysis import Analyzer
 from dralang.cli.arguments import Arguments, UsageError
@@ -20,6 +21,22 @@ def find_specs(arguments: Sequence[str], config: Config) -> tuple[SpecFile, ...]
     found = discover(arguments or config.paths or (".",))
     refuse(found.problems)
     return found.files
+
+
+def one_spec(named: str, config: Config, way_out: str) -> SpecFile:
+    """The one file that a command takes, and what of it is meant.
+
+    Args:
+        named: a word of the command line.
+        config: of this call.
+        way_out: what to do instead of naming a folder.
+
+    Raises:
+        UsageError: it does not exist, or is a folder.
+    """
+    if Path(named).is_dir():
+        raise UsageError(f"`{named}` is a folder", way_out)
+    return find_specs([named], config)[0]
 
 
 def refuse(problems: Sequence[Problem]) -> None:

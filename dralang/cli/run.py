@@ -8,8 +8,8 @@ from dralang.cli import exits
 from dralang.cli.arguments import Arguments, UsageError
 from dralang.cli.config import Config, load
 from dralang.cli.console import Console
-from dralang.cli.playing import workshop_of
-from dralang.cli.project import analyzer, find_specs, refuse
+from dralang.cli.playing import judged_as_test, note_fuzzes, workshop_of
+from dralang.cli.project import analyzer, one_spec, refuse
 from dralang.diagnostics.diagnostic import Diagnostic
 from dralang.diagnostics.render import render_text
 from dralang.run.outcome import Played
@@ -32,33 +32,32 @@ def run(arguments: Arguments, console: Console) -> int:
     shown = [item for item in diagnostics if item.severity != "note"]
     if shown and not is_json:
         console.err(render_text(shown, color=look.color, width=look.width) + "\n")
+    note_fuzzes(scenarios, console)
     workshop = workshop_of(arguments)
     if arguments.text("--format") == "html":
-        return _page(scenarios, diagnostics, workshop, console)
+        return _exit_code(_page(scenarios, workshop, console), diagnostics, config.fail_level)
     for number, scenario in enumerate(scenarios):
-        played.append(play(scenario, workshop))
+        played.append(judged_as_test(play(scenario, workshop), workshop))
         if not is_json:
             console.out(("\n" if number else "") + "\n".join(story(look, played[-1])) + "\n")
     if is_json:
         from dralang.testing.jsonreport import played_json
 
         console.json(played_json(played, diagnostics, __version__))
-    return _exit_code(played, diagnostics)
+    return _exit_code(played, diagnostics, config.fail_level)
 
 
-def _page(
-    scenarios: tuple[Scenario, ...], diagnostics: tuple[Diagnostic, ...], workshop: Workshop, console: Console
-) -> int:
+def _page(scenarios: tuple[Scenario, ...], workshop: Workshop, console: Console) -> list[Played]:
     from dralang.run.lanes import LaneRecorder
     from dralang.testing.page import Shown, page
 
     shown = []
     for scenario in scenarios:
         recorder = LaneRecorder()
-        shown.append(Shown(play(scenario, workshop, recorder.attach), recorder.lanes()))
+        shown.append(Shown(judged_as_test(play(scenario, workshop, recorder.attach), workshop), recorder.lanes()))
     if shown:
         console.out_bytes(page(shown, scenarios[0].file).encode("utf-8"))
-    return _exit_code([each.played for each in shown], diagnostics)
+    return [each.played for each in shown]
 
 
 def _scenarios(
@@ -73,9 +72,7 @@ def _scenarios(
         analysis = analyzer(config).text(Path.cwd() / "<stdin>", "<stdin>", console.read_bytes())
         selectors = ()
     else:
-        if Path(named).is_dir():
-            raise UsageError(f"`{named}` is a folder", "`dralang test` takes folders")
-        spec = find_specs([named], config)[0]
+        spec = one_spec(named, config, "`dralang test` takes folders")
         analysis = analyzer(config).path(spec.path)
         selectors = spec.selectors
     if isinstance(analysis, Diagnostic):
@@ -89,7 +86,7 @@ def _scenarios(
     return tuple(selected), analysis.diagnostics
 
 
-def _exit_code(played: list[Played], diagnostics: tuple[Diagnostic, ...]) -> int:
+def _exit_code(played: list[Played], diagnostics: tuple[Diagnostic, ...], fail_level: str) -> int:
     verdicts = {each.verdict for each in played}
     if "error" in verdicts:
         return exits.INTERNAL
@@ -97,4 +94,7 @@ def _exit_code(played: list[Played], diagnostics: tuple[Diagnostic, ...]) -> int
         return exits.FAILED
     if "refused" in verdicts or any(item.severity == "error" for item in diagnostics):
         return exits.UNUSABLE
-    return exits.OK if played else exits.NOTHING
+    if not played:
+        return exits.NOTHING
+    is_warned = fail_level == "warning" and any(item.severity == "warning" for item in diagnostics)
+    return exits.WARNINGS if is_warned else exits.OK

@@ -1,13 +1,11 @@
 """One scenario of one file, for the commands that look into a single run."""
 
-from pathlib import Path
-
 from dralang.check.analysis import Analysis
 from dralang.cli import exits
 from dralang.cli.arguments import UsageError
 from dralang.cli.config import Config
 from dralang.cli.console import Console
-from dralang.cli.project import analyzer, find_specs, refuse
+from dralang.cli.project import analyzer, one_spec, refuse
 from dralang.diagnostics.diagnostic import Diagnostic
 from dralang.diagnostics.render import render_text
 from dralang.scenario.model import Scenario
@@ -36,9 +34,7 @@ def one_scenario(named: str, config: Config, console: Console, *, needed: bool =
     Raises:
         UsageError: there is no such file or scenario, or several are meant.
     """
-    if Path(named).is_dir():
-        raise UsageError(f"`{named}` is a folder", "name a file, and a scenario: `FILE::SCENARIO`")
-    spec = find_specs([named], config)[0]
+    spec = one_spec(named, config, "name a file, and a scenario: `FILE::SCENARIO`")
     analysis = analyzer(config).path(spec.path)
     if isinstance(analysis, Diagnostic) or analysis.has_errors:
         shown = [analysis] if isinstance(analysis, Diagnostic) else [*_errors(analysis)]

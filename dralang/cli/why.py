@@ -9,6 +9,7 @@ from dralang.cli.arguments import Arguments, UsageError, did_you_mean
 from dralang.cli.config import Config, load
 from dralang.cli.console import Console
 from dralang.cli.objects import load_objects
+from dralang.cli.playing import note_fuzzes
 from dralang.cli.scenarios import instant_of, one_scenario
 from dralang.diagnostics.render import clean
 from dralang.run.answer import Answer, answer, known_names
@@ -86,6 +87,7 @@ def _cluster(arguments: Arguments, config: Config, console: Console) -> _Cluster
         if isinstance(scenario, int):
             return None
         if scenario is not None:
+            note_fuzzes([scenario], console)
             simulation, failure = play_until(scenario, Workshop(), instant)
             notes = [] if failure is None else [f"the story ends at {failure.span}: {failure.actual}"]
             return _Cluster(simulation, notes)

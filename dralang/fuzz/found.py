@@ -18,7 +18,12 @@ def play_finding(scenario: Scenario, workshop: Workshop) -> Played:
         scenario: tagged ``regression``.
         workshop: shared with other scenarios.
     """
-    played = play(scenario, workshop)
+    return judge_finding(play(scenario, workshop), workshop)
+
+
+def judge_finding(played: Played, workshop: Workshop) -> Played:
+    """The same for one that has been played already."""
+    scenario = played.scenario
     if played.verdict in ("passed", "xpassed"):
         for oracle in ORACLES:
             failure = ask(oracle, scenario, workshop) if oracle.name in scenario.tags else None

@@ -58,10 +58,40 @@ def test_nothing_differs(project):
     assert (ran.code, ran.out) == (0, "scenarios that differ: 0 of 2\n")
 
 
+UNPAIRED = {
+    "each side has one of its own": (["a.dra", "b.dra"], ["plain"], ["another"]),
+    "one is chosen on the left": (["a.dra::tainted", "b.dra"], [], []),
+    "one is chosen on the right": (["a.dra", "b.dra::tainted"], [], []),
+    "one file": (["a.dra", *OFF], [], []),
+}
+
+
+@pytest.mark.parametrize("case", UNPAIRED)
+def test_scenarios_without_a_counterpart_are_not_left_out_in_silence(case, project):
+    words, left, right = UNPAIRED[case]
+    project.write("a.dra", SPEC)
+    project.write("b.dra", SPEC.replace('"plain" {', '"another" {'))
+    ran = project.run("diff", *words)
+    assert ran.err == "".join(
+        f"note: only `{name}` has `{title}`: not compared\n"
+        for name, titles in (("a.dra", left), ("b.dra", right))
+        for title in titles
+    )
+    assert json.loads(project.run("diff", *words, "--format=json").out)["unpaired"] == {"left": left, "right": right}
+
+
+def test_a_fuzz_is_said_to_be_one_of_many_stories(project):
+    project.write("a.dra", SPEC.replace('scenario "plain" {', 'fuzz "plain" {\n  at any 0s..10s create train'))
+    ran = project.run("diff", "a.dra::plain", "--with-k8s", "1.38")
+    assert "note: `a.dra::plain` is a fuzz: this is its simplest story" in ran.err
+
+
 REFUSED = {
     "one file on both sides": (["a.dra"], "both sides are the same"),
     "no file": ([], "takes one file or two"),
     "no title in common": (["a.dra::plain", "a.dra::tainted"], "no scenario of the same title"),
+    "a folder": (["specs", "a.dra"], "`specs` is a folder"),
+    "a folder with files": ([".", "--with-k8s", "1.38"], "`.` is a folder"),
     "a file that is not there": (["a.dra", "c.dra"], "c.dra"),
     "a gate that does not exist": (["a.dra", "--with-feature-gates", "DRAGizmo=true"], "DRAGizmo"),
 }
@@ -70,6 +100,7 @@ REFUSED = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused(case, project):
     words, text = REFUSED[case]
+    (project.root / "specs").mkdir()
     project.write("a.dra", SPEC)
     ran = project.run("diff", *words)
     assert ran.code == 4

@@ -2,8 +2,12 @@
 
 import json
 
+import pytest
 from cli_project import Project
 from cli_specs import BROKEN, CREATE, FAILS, PASSES, PASSING, scenario, spec
+
+from dralang.fuzz import found
+from dralang.run.outcome import Failure
 
 STORY = spec(
     scenario("one fits", CREATE + PASSES + FAILS + "  finish train\n  create train\n  expect serve runs\n", ""),
@@ -86,3 +90,55 @@ def test_a_page_to_look_at(project):
     assert ran.out.startswith("<!DOCTYPE html>")
     assert "expect p runs on n" in ran.out
     assert project.run("run", "a.dra", "--format", "html").out == ran.out
+
+
+FUZZ = """\
+node worker-1
+pod train
+fuzz "any number" { repeat any 1..3 as i { create pod p-${i} like train }; expect no pod is pending }
+"""
+ONE_RUN = {
+    "run": ["run", "a.dra"],
+    "run as JSON": ["run", "a.dra", "--format=json"],
+    "run as a page": ["run", "a.dra", "--format=html"],
+    "why": ["why", "p-1", "-f", "a.dra::any number"],
+    "export": ["export", "a.dra::any number"],
+}
+
+
+@pytest.mark.parametrize("case", ONE_RUN)
+def test_the_simplest_story_of_a_fuzz_does_not_stand_for_the_fuzz(case, project: Project):
+    project.write("a.dra", FUZZ)
+    ran = project.run(*ONE_RUN[case])
+    note = "`a.dra::any number` is a fuzz: this is its simplest story; `dralang test` and `dralang fuzz` play others"
+    assert (ran.code, ran.err) == (0, f"note: {note}\n")
+
+
+def test_a_finding_is_judged_as_the_fuzz_has_judged_it(project: Project, monkeypatch):
+    monkeypatch.setattr(found, "ask", lambda oracle, scenario, _: Failure(scenario.span, "invariant", 0, "a", "b"))
+    project.write(
+        "a.dra", spec(scenario("plain"), scenario("a finding", head=" tagged regression, names-do-not-matter"))
+    )
+    for format_ in ("pretty", "json", "html"):
+        assert project.run("run", "a.dra::plain", "--format", format_).code == 0
+        assert project.run("run", "a.dra::a finding", "--format", format_).code == 1
+    assert [each["verdict"] for each in json.loads(project.run("run", "a.dra", "--format=json").out)["scenarios"]] == [
+        "passed",
+        "failed",
+    ]
+    assert project.run("test", "a.dra::a finding").code == 1
+
+
+WARNED = {
+    "by an option": (["--fail-level=warning"], {}, 6),
+    "by a variable": ([], {"DRALANG_FAIL_LEVEL": "warning"}, 6),
+    "by nobody": ([], {}, 0),
+}
+
+
+@pytest.mark.parametrize("case", WARNED)
+def test_warnings_alone_end_with_6_where_that_is_wanted(case, project: Project):
+    words, env, code = WARNED[case]
+    project.write("a.dra", spec(scenario("one fits")) + "template nobody { request gpu: 1 of gpu.example.com }\n")
+    for command in ("run", "test", "check"):
+        assert project.run(command, "a.dra", *words, env=env).code == code
