@@ -281,7 +281,10 @@ _MANIFESTS: Final[dict[str, Code]] = {
     ),
     "DRA0405": Code(
         title="not a Kubernetes object",
-        explanation="Every object starts with `apiVersion` and `kind` and has a `metadata.name`.",
+        explanation=(
+            "Every object starts with `apiVersion` and `kind` and has a `metadata.name`. Capital letters count: a "
+            "server knows the kind `ResourceClaim` and no `resourceclaim`."
+        ),
         example="metadata:\n  name: gpu\n",
     ),
     "DRA0406": Code(

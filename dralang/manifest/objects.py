@@ -19,6 +19,9 @@ CONFIGURATION_GROUP: Final = "kubescheduler.config.k8s.io"
 CONFIGURATION_VERSION: Final = "v1"
 
 
+_KINDS_IN_LOWER_CASE: Final = {name.lower(): info for name, info in KINDS.items()}
+
+
 class ManifestObject(Struct, frozen=True):
     """An object of a kind that we model, as written.
 
@@ -50,8 +53,8 @@ class Manifest(Struct, frozen=True):
 def read_manifest(source: SourceFile, log: DiagnosticLog) -> Manifest:
     """Read the objects of a YAML or JSON text.
 
-    Diagnostics: those of ``read_documents``; DRA0302 items that are no list, DRA0405 not a Kubernetes object, DRA0406
-    unknown version of a known kind.
+    Diagnostics: those of ``read_documents``; DRA0302 items that are no list, DRA0405 not a Kubernetes object, or a kind
+    in other letters, DRA0406 unknown version of a known kind.
     """
     objects: list[ManifestObject] = []
     foreign: Counter[str] = Counter()
@@ -126,7 +129,18 @@ def _recognise(located: Located, log: DiagnosticLog) -> ManifestObject | Located
         return None
     info = KINDS.get(kind)
     if info is None:
-        return kind
+        meant = _KINDS_IN_LOWER_CASE.get(kind.lower())
+        if meant is None or meant.group != group:
+            return kind
+        log.add(
+            Diagnostic(
+                code="DRA0405",
+                message=f"`{api_version}` has no kind `{kind}`",
+                span=located.at(("kind",)).span,
+                help=f"did you mean `{meant.name}`?",
+            )
+        )
+        return None
     if info.group != group:
         return f"{kind} of {group or 'the core group'}"
     if version not in info.versions:

@@ -5,6 +5,7 @@ bounded whatever the input. Plain scalars mean what the Kubernetes tools take th
 (``yes`` and ``on`` are true, ``017`` is octal, times stay text), not as PyYAML does.
 """
 
+import base64
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -173,8 +174,10 @@ class _Reader:
         self._take(Located(value, self._span(event)), event.anchor, 1)
 
     def _key(self, frame: _Frame, event: Any) -> None:
-        key = event.value
         span = self._span(event)
+        key = _key_text(event.value) if event.implicit[0] else event.value
+        if key is None:
+            raise _RefusedError(Diagnostic(code="DRA0404", message="a key must be a text, not null", span=span))
         assert frame.entries is not None
         first = frame.entries.get(key)
         if first is not None:
@@ -248,8 +251,10 @@ class _Reader:
         tag = event.tag
         if tag is not None and tag != "!":
             name = tag.removeprefix(_PREFIX)
-            if name == "str" or name == "binary":
+            if name == "str":
                 return text
+            if name == "binary":
+                return self._decoded(event)
             if name not in ("int", "float", "bool", "null"):
                 raise _RefusedError(
                     Diagnostic(code="DRA0401", message=f"tag `{tag}` has no meaning here", span=self._span(event))
@@ -257,6 +262,28 @@ class _Reader:
         elif tag == "!":
             return text
         return plain_scalar(text)
+
+    def _decoded(self, event: Any) -> str:
+        try:
+            return base64.b64decode("".join(event.value.split()), validate=True).decode("utf-8")
+        except ValueError:
+            message = "this is no text in base64"
+            raise _RefusedError(Diagnostic(code="DRA0401", message=message, span=self._span(event))) from None
+
+
+def _key_text(text: str) -> str | None:
+    """An unquoted key as the Kubernetes tools turn it into one of JSON; None where they refuse it.
+
+    Source: sigs.k8s.io/yaml convertToJSONableObject.
+    """
+    value = plain_scalar(text)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        # Go writes the fewest digits, and an exponent where Python does for up to six of them.
+        short = f"{value:g}"
+        return short if float(short) == value else repr(value)
+    return None if value is None else str(value)
 
 
 def plain_scalar(text: str) -> bool | int | float | str | None:

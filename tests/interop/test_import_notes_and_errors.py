@@ -112,6 +112,10 @@ WRONG = {
         "apiVersion: v1\nkind: Pod\nmetadata: {generateName: p-}\n",
         "DRA0405", "this Pod has no `metadata.name`", "1:1", (),
     ),
+    "a kind in other letters": (
+        "apiVersion: resource.k8s.io/v1\nkind: resourceclaim\nmetadata: {name: c}\n",
+        "DRA0405", "`resource.k8s.io/v1` has no kind `resourceclaim`", "2:7", (),
+    ),
     "a version that no server has": (
         "apiVersion: resource.k8s.io/v2\nkind: DeviceClass\nmetadata: {name: c}\n",
         "DRA0406", "kind DeviceClass has no version `resource.k8s.io/v2`", "1:13",

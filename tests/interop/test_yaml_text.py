@@ -61,3 +61,43 @@ LOOKS = {
 @pytest.mark.parametrize(("value", "text"), LOOKS.values(), ids=LOOKS)
 def test_it_looks_like(value, text):
     assert yaml_documents([value]) == text
+
+
+KEYS = {
+    "words that are booleans": ("y: 1\nOFF: 2\n", {"true": 1, "false": 2}),
+    "the same words in quotes": ("'y': 1\n\"off\": 2\n", {"y": 1, "off": 2}),
+    "numbers": ("0x10: 1\n017: 2\n1_0: 3\n-5: 4\n", {"16": 1, "15": 2, "10": 3, "-5": 4}),
+    "numbers with decimals": ("1.50: 1\n1e3: 2\n1e6: 3\n.5: 4\n", {"1.5": 1, "1000": 2, "1e+06": 3, "0.5": 4}),
+    "texts that look like something else": (
+        "1.2.3: 1\n2020-01-01: 2\n1:30: 3\n",
+        {"1.2.3": 1, "2020-01-01": 2, "1:30": 3},
+    ),
+    "a text in base64": ("a: !!binary aMOp\n", {"a": "hé"}),
+}
+
+
+@pytest.mark.parametrize("case", KEYS)
+def test_keys_are_what_the_tools_of_kubernetes_make_of_them(case):
+    text, expected = KEYS[case]
+    log = DiagnosticLog()
+    [found] = read_documents(SourceFile("x.yaml", text), log)
+    assert not log
+    assert found.plain() == expected
+
+
+NO_KEYS = {
+    "nothing": ("{? : a}\n", "DRA0404", "not null"),
+    "null": ("a: 1\n~: b\n", "DRA0404", "not null"),
+    "two words of one meaning": ("yes: 1\non: 2\n", "DRA0402", "key `true` is given twice"),
+    "no base64": ("a: !!binary a\n", "DRA0401", "no text in base64"),
+    "no text in base64": ("a: !!binary /w==\n", "DRA0401", "no text in base64"),
+}
+
+
+@pytest.mark.parametrize("case", NO_KEYS)
+def test_keys_and_texts_that_the_tools_refuse(case):
+    text, code, message = NO_KEYS[case]
+    log = DiagnosticLog()
+    read_documents(SourceFile("x.yaml", text), log)
+    assert [item.code for item in log.sorted()] == [code]
+    assert message in log.sorted()[0].message
