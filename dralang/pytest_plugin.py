@@ -115,7 +115,8 @@ class SpecFile(pytest.File):
             if diagnostic.severity == "warning":
                 self._warn(diagnostic)
         for scenario in analysis.scenarios:
-            item: ScenarioItem = ScenarioItem.from_parent(self, name=scenario.title, scenario=scenario)
+            # pytest prints names as they are: a line end in one would break its lines, an escape act on the terminal.
+            item: ScenarioItem = ScenarioItem.from_parent(self, name=clean(scenario.title), scenario=scenario)
             item.extra_keyword_matches.update(scenario.tags)
             for tag in scenario.tags:
                 if _can_be_marker(tag):
@@ -186,13 +187,13 @@ class ScenarioItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where it stands."""
-        return self.path, self.scenario.line - 1, self.scenario.title
+        return self.path, self.scenario.line - 1, self.name
 
 
 def _headline(played: Played) -> str:
     """What is wrong, in one line."""
     if not played.failures:
-        return f"{played.scenario.title}: {played.verdict}"
+        return f"{clean(played.scenario.title)}: {played.verdict}"
     first = played.failures[0]
     more = f" (and {len(played.failures) - 1} more)" if len(played.failures) > 1 else ""
     return f"{first.expected}: {first.actual}{more}"

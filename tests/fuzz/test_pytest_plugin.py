@@ -183,3 +183,12 @@ def test_what_check_warns_of_is_a_warning_of_pytest(project, run):
     assert strict.returncode == 2
     assert "a.dra:5: DRA0217: scenario `says nothing` expects nothing" in strict.stdout
     assert "Traceback" not in strict.stdout
+
+
+def test_a_title_cannot_act_on_the_terminal(project, run):
+    project.write("a.dra", 'scenario "red \\u001b[31m, ${x}" for x in ["é", "a\\nb"] { expect all pods are gone }\n')
+    ran = run("a.dra", "-v", "-rA")
+    assert "\x1b" not in ran.stdout
+    passed = [line for line in ran.stdout.splitlines() if line.startswith("PASSED")]
+    assert passed == ["PASSED a.dra::red <U+001B>[31m, é", "PASSED a.dra::red <U+001B>[31m, a<U+000A>b"]
+    assert last_line(run("a.dra::red <U+001B>[31m, a<U+000A>b")) == "1 passed"
