@@ -16,6 +16,7 @@ from msgspec import Struct
 from dralang.api.located import Located
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog, Related
 from dralang.diagnostics.source import SourceFile, Span
+from dralang.manifest.json_text import json_events
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 MAX_DEPTH: Final = 100
@@ -131,7 +132,8 @@ class _Reader:
         return [document for document in self.documents if document.value is not None]
 
     def _events(self) -> Iterator[Any]:
-        return iter(yaml.parse(self.source.text, Loader=yaml.CSafeLoader))
+        events = json_events(self.source.text)
+        return iter(yaml.parse(self.source.text, Loader=yaml.CSafeLoader)) if events is None else events
 
     def _span(self, event: Any) -> Span:
         return Span(self.source, event.start_mark.index, event.end_mark.index)
