@@ -1,5 +1,6 @@
 """`dralang fmt`: write files in the one way to write them. A file with errors is reported and left alone."""
 
+import io
 import os
 import tempfile
 from collections.abc import Callable
@@ -139,14 +140,21 @@ class _Call:
     def _show_diff(self, name: str, formatted: _Formatted) -> None:
         import difflib
 
-        before = formatted.before.decode("utf-8-sig").splitlines(keepends=True)
-        after = formatted.after.decode("utf-8").splitlines(keepends=True)
+        before = _lines(formatted.before.decode("utf-8-sig"))
+        after = _lines(formatted.after.decode("utf-8"))
         for line in difflib.unified_diff(before, after, f"{name} (as it is)", f"{name} (formatted)"):
             color = {"+": "32", "-": "31", "@": "36"}.get(line[0], "") if self.has_color else ""
-            text = line.rstrip("\n")
+            text = line.removesuffix("\n")
+            if self.console.is_terminal:  # elsewhere it may be a patch, of which every letter counts
+                text = clean(text)
             self.console.out(f"\033[{color}m{text}\033[0m\n" if color else f"{text}\n")
             if not line.endswith("\n"):
                 self.console.out("\\ no newline at the end of the file\n")
+
+
+def _lines(text: str) -> list[str]:
+    """Lines with their ends; a form feed or U+2028, in a comment say, ends none."""
+    return io.StringIO(text, newline="\n").readlines()
 
 
 def _read(path: Path) -> bytes:

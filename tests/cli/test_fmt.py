@@ -1,11 +1,14 @@
 """`dralang fmt`: in place, to standard output, or only asking."""
 
+import io
 import os
 import stat
 
 import pytest
 from cli_project import Project
 from cli_specs import BROKEN
+
+from dralang.cli.main import main
 
 UGLY = "node   worker-1{ }\n\n\n\nnode worker-2\n"
 PRETTY = "node worker-1 { }\n\nnode worker-2\n"
@@ -98,3 +101,25 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(project: Project, monkeypa
 
 def test_nothing_to_format_is_said(project: Project):
     assert project.run("fmt") == (5, "", "note: there are no .dra files here\n")
+
+
+ODD = "node   a\n# ff \f nel \x85 ls \u2028 esc \x1b[31m end\nnode b\n"
+
+
+def test_a_diff_has_the_lines_of_the_file_and_no_others(project: Project):
+    project.write("a.dra", ODD)
+    comment = ODD.split("\n")[1]
+    hunk = f"@@ -1,3 +1,3 @@\n-node   a\n+node a\n {comment}\n node b\n"
+    assert project.run("fmt", "--diff").out == f"--- a.dra (as it is)\n+++ a.dra (formatted)\n{hunk}"
+
+
+def test_a_diff_cannot_act_on_the_terminal(project: Project):
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    project.write("a.dra", ODD)
+    out = Terminal()
+    assert main(["fmt", "--diff", "--color=never"], stdout=out, stderr=io.StringIO(), environ={}) == 1
+    assert "\x1b" not in out.getvalue()
+    assert " # ff <U+000C> nel <U+0085> ls <U+2028> esc <U+001B>[31m end\n" in out.getvalue()
