@@ -15,7 +15,7 @@ from dralang.scenario.model import Scenario
 from dralang.testing.discovery import STDIN, SpecFile
 from dralang.testing.lastfailed import LastFailed
 from dralang.testing.looks import Look
-from dralang.testing.pretty import PrettyReporter, Silent, collected_lines
+from dralang.testing.pretty import PrettyReporter, Silent, collected_lines, how_many
 from dralang.testing.report import Report
 from dralang.testing.selection import Expression
 from dralang.testing.session import Choice, Collection, Collector, Session
@@ -111,15 +111,18 @@ class _Call:
 
             self.console.json(collection_json(collection, __version__))
         else:
-            from dralang.diagnostics.render import render_text
+            from dralang.diagnostics.render import clean, render_text
 
             self.console.out("".join(f"{line}\n" for line in collected_lines(collection)))
             if self.verbosity >= 0:
-                self.console.out(f"\n{collection.scenarios} scenarios in {len(collection.files)} files\n")
+                self.console.out(f"\n{how_many(collection)}\n")
             look = self._look()
             for file in broken:
                 errors = [item for item in file.diagnostics if item.severity == "error"]
-                self.console.err(render_text(errors, color=look.color, width=look.width))
+                if errors:
+                    self.console.err(render_text(errors, color=look.color, width=look.width) + "\n")
+                if file.fault:
+                    self.console.err(f"error: dralang has a fault: {clean(file.name)}: {clean(file.fault)}\n")
         if any(file.fault for file in broken):
             return exits.INTERNAL
         if broken:

@@ -55,11 +55,9 @@ class PrettyReporter:
         """What is going to run."""
         if self.verbosity < 0:
             return
-        files = len(collection.files)
         self.write(f"{self.look.rule('dralang test')}\n{clean(head)}\n")
-        found = f"{_many(collection.scenarios, 'scenario')} in {_many(files, 'file')}"
         left_out = sum(file.total - len(file.scenarios) for file in collection.files)
-        self.write(f"collected {found}{f', {left_out} not chosen' if left_out else ''}\n")
+        self.write(f"collected {how_many(collection)}{f', {left_out} not chosen' if left_out else ''}\n")
         for note in notes:
             self.write(f"{clean(note)}\n")
         self.write("\n")
@@ -302,6 +300,11 @@ def _is_green(counts: Counts) -> bool:
 
 def _many(count: int, name: str) -> str:
     return f"{count:,} {name}{'' if count == 1 else 's'}"
+
+
+def how_many(collection: Collection) -> str:
+    """How much was chosen."""
+    return f"{_many(collection.scenarios, 'scenario')} in {_many(len(collection.files), 'file')}"
 
 
 def collected_lines(collection: Collection) -> list[str]:

@@ -11,6 +11,7 @@ from cli_project import Project
 from cli_specs import BROKEN, CREATE, DECLARATIONS, FAILING, FAILS, MIXED, PASSES, PASSING, REFUSED, scenario, spec
 from msgspec.structs import replace
 
+from dralang.check.analysis import Analysis, Analyzer
 from dralang.cli import playing
 from dralang.diagnostics.diagnostic import Diagnostic
 from dralang.run.outcome import Played
@@ -572,3 +573,23 @@ def test_a_file_outside_of_the_working_directory_has_its_whole_name(
     assert listed(project, str(folder)) == listed(project, node) == [node]
     project.run("test", node)
     assert listed(project, "--lf", str(folder), ".") == [node]
+
+
+def test_what_cannot_be_collected_is_told_file_by_file(project: Project, monkeypatch: pytest.MonkeyPatch):
+    project.write("a.dra", TWO)
+    project.write("b.dra", BROKEN)
+    project.write("c.dra", BROKEN)
+    path = Analyzer.path
+
+    def faulty(analyzer: Analyzer, file: Path) -> Analysis | Diagnostic:
+        if file.name == "a.dra":
+            raise RecursionError("too deep")
+        return path(analyzer, file)
+
+    broken = project.run("test", "--collect-only", "b.dra", "c.dra")
+    assert (broken.code, broken.out) == (4, "\n0 scenarios in 2 files\n")
+    assert broken.err.count("\n\nerror[") == 1
+    monkeypatch.setattr(Analyzer, "path", faulty)
+    ran = project.run("test", "--collect-only", "a.dra")
+    assert (ran.code, ran.out) == (3, "\n0 scenarios in 1 file\n")
+    assert ran.err == "error: dralang has a fault: a.dra: RecursionError: too deep\n"
