@@ -24,7 +24,7 @@ from dralang.api.resourceclaim import ResourceClaim, ResourceClaimTemplate
 from dralang.api.resourceslice import ResourceSlice
 from dralang.check.loading import Loaded
 from dralang.cli import exits
-from dralang.cli.arguments import Arguments, UsageError, did_you_mean
+from dralang.cli.arguments import Arguments, UsageError, did_you_mean, those_known
 from dralang.cli.config import load
 from dralang.cli.console import Console
 from dralang.cli.objects import load_objects
@@ -42,7 +42,9 @@ def run(arguments: Arguments, console: Console) -> int:
     wanted, nodes = arguments.all("--claim"), arguments.all("--node")
     if not arguments.positionals:
         raise UsageError("`dralang allocate` needs files", "name those with nodes, slices, classes and claims")
-    if len(nodes) != 1 or not wanted:
+    if len(nodes) > 1:
+        raise UsageError("`dralang allocate` takes one node", "ask for each node with a command of its own")
+    if not nodes or not wanted:
         raise UsageError("`dralang allocate` needs a node and a claim", "write `--node NODE --claim CLAIM`")
     config = load(arguments, console)
     loaded = load_objects(arguments.positionals, config, console)
@@ -141,7 +143,7 @@ def _label(claim: ResourceClaim) -> str:
 
 
 def _nothing(what: str, name: str, known: list[str]) -> UsageError:
-    way_out = did_you_mean(name, known) or (f"there are {', '.join(known[:8])}" if known else "the files declare none")
+    way_out = did_you_mean(name, known) or those_known(known) or "the files declare none"
     return UsageError(f"there is no {what} `{name}` in these files", way_out)
 
 

@@ -166,6 +166,14 @@ def unknown_choice(what: str, value: str, choices: Sequence[str]) -> UsageError:
     return UsageError(f"{what} cannot be `{value}`", did_you_mean(value, choices) or f"it can be {listed}")
 
 
+def those_known(names: Sequence[str]) -> str:
+    """What could have been named, as a sentence; nothing where there is nothing."""
+    if len(names) == 1:
+        return f"there is only `{names[0]}`"
+    listed = ", ".join(f"`{name}`" for name in names[:8])
+    return f"there are {listed}{', ...' if len(names) > 8 else ''}" if names else ""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The question of that name, or nothing."""
     from dralang.spelling import nearest  # brings difflib, which only a mistake needs

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from dralang import __version__
 from dralang.check.scope import spoken_kind
 from dralang.cli import exits
-from dralang.cli.arguments import Arguments, UsageError, did_you_mean
+from dralang.cli.arguments import Arguments, UsageError, did_you_mean, those_known
 from dralang.cli.config import Config, load
 from dralang.cli.console import Console
 from dralang.cli.objects import load_objects
@@ -111,7 +111,7 @@ def _nothing(simulation: Simulation, key: ObjectKey) -> UsageError:
         return UsageError(
             f"there is no {kind} `{key.name}` in namespace `{key.namespace}`", f"did you mean `{kind}/{elsewhere[0]}`?"
         )
-    way_out = did_you_mean(key.spoken, known) or (f"there are {', '.join(known[:8])}" if known else "")
+    way_out = did_you_mean(key.spoken, known) or those_known(known)
     return UsageError(f"there is no {kind} `{key.spoken}`", way_out or f"a dump with all of it: `{_DUMP}`")
 
 

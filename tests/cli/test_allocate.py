@@ -158,6 +158,9 @@ REFUSED = {
     "no file": (["--node=worker-1", "--claim=one"], "`dralang allocate` needs files"),
     "no node": (["a.dra", "--claim=one"], "needs a node and a claim"),
     "no claim": (["a.dra", "--node=worker-1"], "needs a node and a claim"),
+    "two nodes": (["a.dra", "--node=worker-1", "--node=worker-2", "--claim=one"], "takes one node"),
+    "a node unlike any": (["a.dra", "--node=x", "--claim=one"], "help: there are `worker-1`, `worker-2`\n"),
+    "a node where there is one": (["b.dra", "--node=xyz", "--claim=c"], "help: there is only `n`\n"),
     "a node that is not there": (["a.dra", "--node=worker-3", "--claim=one"], "there is no node `worker-3`"),
     "a claim that is not there": (["a.dra", "--node=worker-1", "--claim=on"], "there is no claim `on`"),
     "a claim of several namespaces": (
