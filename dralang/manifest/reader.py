@@ -6,12 +6,13 @@ bounded whatever the input. Plain scalars mean what the Kubernetes tools take th
 """
 
 import base64
+import math
 import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 import yaml
-from msgspec import Struct
+from msgspec import Struct, field
 
 from dralang.api.located import Located
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog, Related
@@ -49,7 +50,7 @@ class _Frame(Struct):
     key: str | None = None
     key_span: Span | None = None
     merges: bool = False
-    merged: list[Located] | None = None
+    merged: set[str] = field(default_factory=set)
     size: int = 1
 
 
@@ -156,14 +157,7 @@ class _Reader:
         while end > frame.span_start and text[end - 1] in " \t\r\n":
             end -= 1
         span = Span(self.source, frame.span_start, end)
-        value: Any
-        if frame.items is not None:
-            value = tuple(frame.items)
-        else:
-            value = frame.entries
-            for merged in frame.merged or ():
-                for key, entry in (merged.value if isinstance(merged.value, dict) else {}).items():
-                    value.setdefault(key, entry)
+        value: Any = frame.entries if frame.items is None else tuple(frame.items)
         self._take(Located(value, span), frame.anchor, frame.size)
 
     def _scalar(self, event: Any) -> None:
@@ -176,12 +170,20 @@ class _Reader:
         self._take(Located(value, self._span(event)), event.anchor, 1)
 
     def _key(self, frame: _Frame, event: Any) -> None:
-        span = self._span(event)
-        key = _key_text(event.value) if event.implicit[0] else event.value
+        value = plain_scalar(event.value) if event.implicit[0] else event.value
+        self._named(frame, value, self._span(event))
+        frame.merges = frame.key == "<<" and (event.implicit[0] or event.tag == f"{_PREFIX}merge")
+        if event.anchor is not None:
+            self.anchors[event.anchor] = (Located(value, self._span(event)), 1)
+
+    def _named(self, frame: _Frame, value: Any, span: Span) -> None:
+        """Take a value as the key of what comes next."""
+        key = _key_text(value)
         if key is None:
-            raise _RefusedError(Diagnostic(code="DRA0404", message="a key must be a text, not null", span=span))
+            what = "null" if value is None else "a map or a list"
+            raise _RefusedError(Diagnostic(code="DRA0404", message=f"a key must be a text, not {what}", span=span))
         assert frame.entries is not None
-        first = frame.entries.get(key)
+        first = None if key in frame.merged else frame.entries.get(key)
         if first is not None:
             related = () if first.key_span is None else (Related("first given here", first.key_span),)
             self.log.add(
@@ -195,7 +197,7 @@ class _Reader:
             )
         frame.key = key
         frame.key_span = span
-        frame.merges = key == "<<" and event.implicit[0]
+        frame.merges = False
 
     def _alias(self, event: Any) -> None:
         found = self.anchors.get(event.anchor)
@@ -212,6 +214,12 @@ class _Reader:
             raise self._refuse(
                 event, f"aliases multiply this document beyond {MAX_ALIASED:,} values", "write the values out"
             )
+        frame = self.frames[-1] if self.frames else None
+        if frame is not None and frame.entries is not None and frame.key is None:
+            self._named(frame, located.value, self._span(event))
+            return
+        if frame is not None and frame.merges and not isinstance(located.value, dict):
+            raise _no_merge(self._span(event))
         self._take(located, None, size)
 
     def _take(self, located: Located, anchor: str | None, size: int) -> None:
@@ -241,12 +249,25 @@ class _Reader:
             return
         assert frame.entries is not None
         assert frame.key is not None
-        if frame.merges and isinstance(located.value, dict | tuple):
-            many = located.value if isinstance(located.value, tuple) else (located,)
-            frame.merged = [*(frame.merged or ()), *many]
+        if frame.merges:
+            self._merge(frame, located)
         else:
             frame.entries[frame.key] = Located(located.value, located.span, frame.key_span)
+            frame.merged.discard(frame.key)
         frame.key = None
+        frame.merges = False
+
+    def _merge(self, frame: _Frame, located: Located) -> None:
+        """Put in what `<<` brings: over all that stands before it, of several maps the first over the others.
+
+        Source: go.yaml.in/yaml/v2 decode.go merge.
+        """
+        assert frame.entries is not None
+        for each in reversed(located.value if isinstance(located.value, tuple) else (located,)):
+            if not isinstance(each.value, dict):
+                raise _no_merge(each.span)
+            frame.entries.update(each.value)
+            frame.merged.update(each.value)
 
     def _resolve(self, event: Any) -> bool | int | float | str | None:
         text: str = event.value
@@ -273,19 +294,22 @@ class _Reader:
             raise _RefusedError(Diagnostic(code="DRA0401", message=message, span=self._span(event))) from None
 
 
-def _key_text(text: str) -> str | None:
-    """An unquoted key as the Kubernetes tools turn it into one of JSON; None where they refuse it.
+def _no_merge(span: Span) -> _RefusedError:
+    return _RefusedError(Diagnostic(code="DRA0401", message="`<<` takes a map, or a list of maps", span=span))
+
+
+def _key_text(value: Any) -> str | None:
+    """A key as the Kubernetes tools turn it into one of JSON; None where they refuse it.
 
     Source: sigs.k8s.io/yaml convertToJSONableObject.
     """
-    value = plain_scalar(text)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
         # Go writes the fewest digits, and an exponent where Python does for up to six of them.
         short = f"{value:g}"
         return short if float(short) == value else repr(value)
-    return None if value is None else str(value)
+    return str(value) if isinstance(value, str | int) else None
 
 
 def plain_scalar(text: str) -> bool | int | float | str | None:
@@ -301,7 +325,8 @@ def plain_scalar(text: str) -> bool | int | float | str | None:
         if len(text) <= 200 and _INTEGER.match(text):
             return _integer(text)
         if len(text) <= 400 and _FLOAT.match(text):
-            return float(text)
+            number = float(text)
+            return text if math.isinf(number) else number
         if text.lower() in (".inf", "+.inf", "-.inf", ".nan"):
             return float(text.lower().replace(".", ""))
     return text

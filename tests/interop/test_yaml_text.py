@@ -72,6 +72,13 @@ KEYS = {
         "1.2.3: 1\n2020-01-01: 2\n1:30: 3\n",
         {"1.2.3": 1, "2020-01-01": 2, "1:30": 3},
     ),
+    "an alias as a key": ("a: &k b\n*k : c\n", {"a": "b", "b": "c"}),
+    "a key with an anchor": ("&k y: *k\n", {"true": True}),
+    "a number too large for one": ("a: 1e400\n", {"a": "1e400"}),
+    "a merge stands above what is before it": ("a: 1\n<<: {a: 2, b: 3}\nb: 4\n", {"a": 2, "b": 4}),
+    "of several maps the first": ("<<: [{a: 1}, {a: 2, b: 3}]\n", {"a": 1, "b": 3}),
+    "of several merges the last": ("<<: {a: 1}\n<<: {a: 2}\n", {"a": 2}),
+    "a merge by its tag, and none in quotes": ("!!merge <<: {a: 1}\n'<<': 2\n", {"a": 1, "<<": 2}),
     "a text in base64": ("a: !!binary aMOp\n", {"a": "hé"}),
 }
 
@@ -89,6 +96,13 @@ NO_KEYS = {
     "nothing": ("{? : a}\n", "DRA0404", "not null"),
     "null": ("a: 1\n~: b\n", "DRA0404", "not null"),
     "two words of one meaning": ("yes: 1\non: 2\n", "DRA0402", "key `true` is given twice"),
+    "an alias of a list as a key": ("a: &k [b]\n*k : c\n", "DRA0404", "not a map or a list"),
+    "an alias of null as a key": ("a: &k ~\n*k : c\n", "DRA0404", "not null"),
+    "a merge with a text": ("<<: a\n", "DRA0401", "`<<` takes a map"),
+    "a merge with null": ("<<:\n", "DRA0401", "`<<` takes a map"),
+    "a merge with a list of texts": ("<<: [{a: b}, c]\n", "DRA0401", "`<<` takes a map"),
+    "a merge with an alias of a list": ("a: &l [{b: c}]\nd: {<<: *l}\n", "DRA0401", "`<<` takes a map"),
+    "a key twice after a merge": ("<<: {a: 1}\na: 2\na: 3\n", "DRA0402", "key `a` is given twice"),
     "no base64": ("a: !!binary a\n", "DRA0401", "no text in base64"),
     "no text in base64": ("a: !!binary /w==\n", "DRA0401", "no text in base64"),
 }
