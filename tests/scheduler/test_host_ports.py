@@ -21,8 +21,8 @@ def port(number=80, host=0, **fields):
 
 
 def pod(name, *containers, init=(), **spec):
-    spec = PodSpec(containers=containers or (listening("main"),), init_containers=init, **spec)
-    return Pod(metadata=ObjectMeta(name=name), spec=replace(spec, termination_grace_period_seconds=0))
+    made = PodSpec(containers=containers or (listening("main"),), init_containers=init, **spec)
+    return Pod(metadata=ObjectMeta(name=name), spec=replace(made, termination_grace_period_seconds=0))
 
 
 WEB = listening("main", port(80, 8080))
