@@ -15,6 +15,8 @@ from msgspec import Struct
 from dralang.diagnostics.diagnostic import Diagnostic, Severity
 from dralang.diagnostics.source import Span
 
+MOST_SHOWN: Final = 200
+"""Diagnostics of one text; a broken dump has hundreds of thousands. As JSON there are all of them."""
 _TAB: Final = 4
 _MIN_WIDTH: Final = 40
 _LONGEST_WORD: Final = 1_000
@@ -26,12 +28,22 @@ _BLUE: Final = "\033[1;34m"
 _CYAN: Final = "\033[1;36m"
 _COLORS: Final[dict[Severity, str]] = {"error": "\033[1;31m", "warning": "\033[1;33m", "note": _CYAN}
 _PLURALS: Final[tuple[tuple[Severity, str], ...]] = (("error", "errors"), ("warning", "warnings"), ("note", "notes"))
+_GRAVITY: Final = tuple([severity for severity, _ in _PLURALS])
 
 
 def render_text(diagnostics: Iterable[Diagnostic], *, color: bool = False, width: int = 120) -> str:
-    """The diagnostics in their given order, a blank line between them; ``width`` in terminal columns."""
+    """The diagnostics in their given order, a blank line between them; ``width`` in terminal columns.
+
+    Of more than people read, the gravest are shown and the others counted.
+    """
     renderer = _Renderer(color, max(width, _MIN_WIDTH))
-    return "\n".join([renderer.diagnostic(item) for item in diagnostics])
+    given = list(diagnostics)
+    if len(given) <= MOST_SHOWN:
+        return "\n".join([renderer.diagnostic(item) for item in given])
+    gravest = sorted(range(len(given)), key=lambda index: _GRAVITY.index(given[index].severity))
+    shown = sorted(gravest[:MOST_SHOWN])
+    rest = summary_line([given[index] for index in gravest[MOST_SHOWN:]])
+    return "\n".join([*[renderer.diagnostic(given[index]) for index in shown], f"and {rest} more\n"])
 
 
 def render_json(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dralang.diagnostics.diagnostic import Diagnostic, Related
-from dralang.diagnostics.render import render_json, render_text, summary_line
+from dralang.diagnostics.render import MOST_SHOWN, render_json, render_text, summary_line
 from dralang.diagnostics.source import SourceFile, Span
 
 SPEC = SourceFile("specs/first.dra", "node worker-1\nslice gpus {\n\tdriver gpu\n}\n")
@@ -62,6 +62,16 @@ def test_several_are_separated_by_a_blank_line_in_their_order():
     text = render_text([second, first], color=False, width=80)
     assert text.startswith("warning[DRA0102]: two\n\nerror[DRA0101]: one\n")
     assert render_text([], color=False, width=80) == ""
+
+
+def test_of_very_many_the_gravest_are_shown_in_their_order_and_the_others_counted():
+    many = [Diagnostic(code="DRA0102", message=f"w{n}", severity="warning") for n in range(MOST_SHOWN + 5)]
+    errors = [Diagnostic(code="DRA0101", message=f"e{n}") for n in range(3)]
+    text = render_text([*many[:2], *errors, *many[2:]])
+    assert text.startswith("warning[DRA0102]: w0\n\nwarning[DRA0102]: w1\n\nerror[DRA0101]: e0\n")
+    assert text.count("DRA0102") + text.count("DRA0101") == MOST_SHOWN
+    assert text.endswith("\n\nand 8 warnings more\n")
+    assert render_text(many[:MOST_SHOWN]).count("\n\n") == MOST_SHOWN - 1
 
 
 def test_an_empty_span_is_one_mark_wide_and_may_stand_after_the_line():
