@@ -178,7 +178,7 @@ class _Reader:
 
     def _named(self, frame: _Frame, value: Any, span: Span) -> None:
         """Take a value as the key of what comes next."""
-        key = _key_text(value)
+        key = value if type(value) is str else _key_text(value)
         if key is None:
             what = "null" if value is None else "a map or a list"
             raise _RefusedError(Diagnostic(code="DRA0404", message=f"a key must be a text, not {what}", span=span))
@@ -309,7 +309,7 @@ def _key_text(value: Any) -> str | None:
         # Go writes the fewest digits, and an exponent where Python does for up to six of them.
         short = f"{value:g}"
         return short if float(short) == value else repr(value)
-    return str(value) if isinstance(value, str | int) else None
+    return str(value) if isinstance(value, int) else None
 
 
 def plain_scalar(text: str) -> bool | int | float | str | None:
