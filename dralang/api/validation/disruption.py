@@ -11,8 +11,10 @@ from dralang.api.validation.errors import Errors, invalid, not_supported
 from dralang.api.validation.labelselectors import label_selector
 
 _POLICIES: Final = ("AlwaysAllow", "IfHealthyBudget")
+_MORE_THAN_INT64: Final = 20
 _PERCENT: Final = re.compile("[0-9]+%", re.ASCII)
-_BAD_PERCENT: Final = (
+_BAD_MORE_THAN_INT64: Final = 20
+_PERCENT: Final = (
     "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for "
     "validation is '[0-9]+%')"
 )
@@ -37,5 +39,6 @@ def _number_or_percent(value: int | str, path: str, out: Errors) -> None:
             out.append(invalid(path, value, "must be greater than or equal to 0"))
     elif not _PERCENT.fullmatch(value):
         out.append(invalid(path, value, _BAD_PERCENT))
-    elif int(value[:-1]) > 100:
+    elif 100 < int(value[:-1].lstrip("0")[:_MORE_THAN_INT64] or "0") < 2**63:
+        # What does not fit into 64 bits is no percentage to the server, and passes.
         out.append(invalid(path, value, "must not be greater than 100%"))
