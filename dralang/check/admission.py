@@ -151,7 +151,7 @@ class Server:
         given = _lists_given(declared.located)
         try:
             key = (type(declared.object), version, given, msgspec.json.encode(declared.object))
-        except (UnicodeEncodeError, RecursionError, OverflowError):
+        except (ValueError, RecursionError, OverflowError):  # ValueError: an integer of thousands of digits
             return self._look(declared, version, given)
         verdict = self._verdicts.get(key)
         if verdict is None:

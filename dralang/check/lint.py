@@ -112,7 +112,7 @@ def _different_devices(known: Iterable[Declared]) -> dict[bytes, tuple[str, Devi
             try:
                 parts = (driver, device.attributes, device.capacity, device.allow_multiple_allocations)
                 found.setdefault(msgspec.json.encode(parts), (driver, device))
-            except (UnicodeEncodeError, OverflowError):
+            except (ValueError, OverflowError):  # an integer of thousands of digits, too
                 continue
             if len(found) >= MAX_DEVICES:
                 return found

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dralang.allocator.allocate import Attempt
+from dralang.allocator.inventory import Inventory
 from dralang.allocator.outcome import Allocated, FatalError, GaveUp, NodeError, Outcome
 from dralang.allocator.profiles import AllocatorProfile, allocator_profile, gates_of
 from dralang.allocator.state import AllocatedState
@@ -27,6 +28,7 @@ IN_USE: Final = "in-use"
 """The namespace of the claims that stand for what is in use."""
 GAVE_UP: Final = "the search was given up"
 QUIRKS: Final = "quirks are switched"
+ORDER: Final = "with these gates it visits pools in random order"
 STATE: Final = "what is in use is no sum of claims"
 _MOST: Final = 4_096
 
@@ -88,6 +90,8 @@ class Encoder:
         problem = self._problem(inventory.profile)
         if problem or isinstance(outcome, GaveUp):
             return problem or GAVE_UP
+        if "sorted pools" in inventory.profile.lacks and _has_pools(inventory):
+            return ORDER
         holders = holders_of(attempt.state)
         if holders is None:
             return STATE
@@ -119,6 +123,11 @@ class Encoder:
                 self._written.clear()
             known = self._written[id(value)] = (value, msgspec.Raw(msgspec.json.encode(to_json(value))))
         return known[1]
+
+
+def _has_pools(inventory: Inventory) -> bool:
+    """Whether there is more than one pool."""
+    return len({(each.spec.driver, each.spec.pool.name) for each in inventory.slices()}) > 1
 
 
 def asked(claim: ResourceClaim) -> ResourceClaim:

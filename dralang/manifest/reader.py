@@ -21,6 +21,7 @@ from dralang.manifest.json_text import json_events
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 MAX_DEPTH: Final = 100
+MOST_KEYS: Final = 4_096
 MAX_VALUES: Final = 4_000_000
 MAX_ALIASED: Final = 200_000
 
@@ -114,6 +115,8 @@ class _Reader:
         self.anchors: dict[str, tuple[Located, int]] = {}
         self.documents: list[Located] = []
         self.values = 0
+        self.plain_keys: dict[str, str] = {}
+        """Keys that were written plainly, and are texts."""
 
     def read(self) -> list[Located]:
         for event in self._events():
@@ -165,14 +168,24 @@ class _Reader:
         if frame is not None and frame.entries is not None and frame.key is None:
             self._key(frame, event)
             return
-        plain_or_tagged = event.implicit[0] or event.tag is not None
-        value = self._resolve(event) if plain_or_tagged else event.value
+        value = event.value
+        if event.tag is not None:
+            value = self._resolve(event)
+        elif event.implicit[0]:
+            value = plain_scalar(value)
         self._take(Located(value, self._span(event)), event.anchor, 1)
 
     def _key(self, frame: _Frame, event: Any) -> None:
-        value = plain_scalar(event.value) if event.implicit[0] else event.value
+        value = event.value
+        if event.implicit[0]:
+            # The same few keys stand in every object.
+            plain = self.plain_keys.get(value)
+            value = plain_scalar(value) if plain is None else plain
+            if plain is None and type(value) is str and len(self.plain_keys) < MOST_KEYS:
+                self.plain_keys[value] = value
         self._named(frame, value, self._span(event))
-        frame.merges = frame.key == "<<" and (event.implicit[0] or event.tag == f"{_PREFIX}merge")
+        if value == "<<":
+            frame.merges = event.implicit[0] or event.tag == f"{_PREFIX}merge"
         if event.anchor is not None:
             self.anchors[event.anchor] = (Located(value, self._span(event)), 1)
 
@@ -183,8 +196,8 @@ class _Reader:
             what = "null" if value is None else "a map or a list"
             raise _RefusedError(Diagnostic(code="DRA0404", message=f"a key must be a text, not {what}", span=span))
         assert frame.entries is not None
-        first = None if key in frame.merged else frame.entries.get(key)
-        if first is not None:
+        first = frame.entries.get(key)
+        if first is not None and key not in frame.merged:
             related = () if first.key_span is None else (Related("first given here", first.key_span),)
             self.log.add(
                 Diagnostic(
@@ -197,7 +210,6 @@ class _Reader:
             )
         frame.key = key
         frame.key_span = span
-        frame.merges = False
 
     def _alias(self, event: Any) -> None:
         found = self.anchors.get(event.anchor)
@@ -250,12 +262,13 @@ class _Reader:
         assert frame.entries is not None
         assert frame.key is not None
         if frame.merges:
+            frame.merges = False
             self._merge(frame, located)
         else:
             frame.entries[frame.key] = Located(located.value, located.span, frame.key_span)
-            frame.merged.discard(frame.key)
+            if frame.merged:
+                frame.merged.discard(frame.key)
         frame.key = None
-        frame.merges = False
 
     def _merge(self, frame: _Frame, located: Located) -> None:
         """Put in what `<<` brings: over all that stands before it, of several maps the first over the others.

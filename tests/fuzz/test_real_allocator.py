@@ -14,7 +14,7 @@ from dralang.api.allocation import AllocationResult, DeviceAllocationResult, Dev
 from dralang.check.analysis import Analyzer
 from dralang.fuzz.explore import Explorer, seed_of
 from dralang.fuzz.how import How
-from dralang.fuzz.questions import GAVE_UP, Encoder, Hearing, holders_of
+from dralang.fuzz.questions import GAVE_UP, ORDER, Encoder, Hearing, holders_of
 from dralang.fuzz.real_allocator import RealAllocator, built
 from dralang.resources import oracle_dir
 from dralang.run.player import play
@@ -164,6 +164,18 @@ def test_switched_quirks_cannot_be_asked_for():
     hearing = heard(TAINTED.replace("node w\n", "quirks { any-taint-effect-blocks: true }\nnode w\n"))
     assert hearing.questions == {}
     assert list(hearing.unsaid) == ["quirks are switched"]
+
+
+STABLE = "gates { DRAConsumableCapacity: false, DRADeviceBindingConditions: false, DRAPartitionableDevices: false }\n"
+SECOND_POOL = "slice s2 { driver: a.example.com; nodeName: w; pool { name: other }; device d-2 }\n"
+
+
+def test_where_pools_are_visited_in_random_order_only_a_single_one_can_be_asked_about():
+    alone = TAINTED.replace("node w\n", f"{STABLE}node w\n")
+    assert heard(alone).unsaid == {}
+    several = heard(alone.replace("class any-device", f"{SECOND_POOL}class any-device"))
+    assert several.questions == {}
+    assert set(several.unsaid) == {ORDER}
 
 
 def test_searches_that_were_given_up_are_not_asked(monkeypatch):

@@ -13,8 +13,7 @@ from dralang.api.validation.labelselectors import label_selector
 _POLICIES: Final = ("AlwaysAllow", "IfHealthyBudget")
 _MORE_THAN_INT64: Final = 20
 _PERCENT: Final = re.compile("[0-9]+%", re.ASCII)
-_BAD_MORE_THAN_INT64: Final = 20
-_PERCENT: Final = (
+_BAD_PERCENT: Final = (
     "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for "
     "validation is '[0-9]+%')"
 )
