@@ -5,9 +5,8 @@ Source: ValidateNodeSelector in pkg/apis/core/validation (1.37).
 
 from dralang.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from dralang.api.validation import formats
-from dralang.api.validation.errors import Errors, forbidden, invalid, required
-
-_UNKNOWN_OPERATOR = "not a valid selector operator"
+from dralang.api.validation.errors import Errors, invalid, required
+from dralang.api.validation.labelselectors import UNKNOWN_OPERATOR, are_values_judged
 
 
 def node_selector(selector: NodeSelector, path: str, out: Errors) -> None:
@@ -36,18 +35,11 @@ def node_selector_term(term: NodeSelectorTerm, path: str, out: Errors, *, any_va
 
 def _label_requirement(requirement: NodeSelectorRequirement, path: str, out: Errors, *, any_value: bool) -> None:
     operator, values = requirement.operator, requirement.values
-    if operator in {"In", "NotIn"}:
-        if not values:
-            out.append(required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'"))
-    elif operator in {"Exists", "DoesNotExist"}:
-        if values:
-            text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-            out.append(forbidden(f"{path}.values", text))
-    elif operator in {"Gt", "Lt"}:
+    if operator in {"Gt", "Lt"}:
         if len(values) != 1:
             out.append(required(f"{path}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'"))
-    else:
-        out.append(invalid(f"{path}.operator", operator, _UNKNOWN_OPERATOR))
+    elif not are_values_judged(operator, values, path, out):
+        out.append(invalid(f"{path}.operator", operator, UNKNOWN_OPERATOR))
     formats.label_key(requirement.key, f"{path}.key", out)
     for index, value in enumerate(() if any_value else values):
         formats.label_value(value, f"{path}.values[{index}]", out)
@@ -55,7 +47,7 @@ def _label_requirement(requirement: NodeSelectorRequirement, path: str, out: Err
 
 def _field_requirement(requirement: NodeSelectorRequirement, path: str, out: Errors) -> None:
     if requirement.operator not in {"In", "NotIn"}:
-        out.append(invalid(f"{path}.operator", requirement.operator, _UNKNOWN_OPERATOR))
+        out.append(invalid(f"{path}.operator", requirement.operator, UNKNOWN_OPERATOR))
     elif len(requirement.values) != 1:
         text = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
         out.append(required(f"{path}.values", text))
