@@ -21,7 +21,6 @@ from dralang.manifest.json_text import json_events
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 MAX_DEPTH: Final = 100
-MOST_KEYS: Final = 4_096
 MAX_VALUES: Final = 4_000_000
 MAX_ALIASED: Final = 200_000
 
@@ -115,8 +114,6 @@ class _Reader:
         self.anchors: dict[str, tuple[Located, int]] = {}
         self.documents: list[Located] = []
         self.values = 0
-        self.plain_keys: dict[str, str] = {}
-        """Keys that were written plainly, and are texts."""
 
     def read(self) -> list[Located]:
         for event in self._events():
@@ -178,11 +175,7 @@ class _Reader:
     def _key(self, frame: _Frame, event: Any) -> None:
         value = event.value
         if event.implicit[0]:
-            # The same few keys stand in every object.
-            plain = self.plain_keys.get(value)
-            value = plain_scalar(value) if plain is None else plain
-            if plain is None and type(value) is str and len(self.plain_keys) < MOST_KEYS:
-                self.plain_keys[value] = value
+            value = plain_scalar(value)
         self._named(frame, value, self._span(event))
         if value == "<<":
             frame.merges = event.implicit[0] or event.tag == f"{_PREFIX}merge"

@@ -10,7 +10,7 @@ from typing import Final
 from dralang.api.containers import Container, ContainerPort
 from dralang.api.pods import PodSpec
 from dralang.api.validation import formats
-from dralang.api.validation.errors import Errors, duplicate, invalid, not_supported, required
+from dralang.api.validation.errors import Errors, duplicate, invalid, not_supported, out_of_range, required
 
 _HIGHEST_PORT: Final = 65_535
 _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
@@ -74,7 +74,7 @@ def _port(port: ContainerPort, names: set[str], path: str, out: Errors) -> None:
         out.append(required(f"{path}.containerPort"))
     for field, number in (("containerPort", port.container_port), ("hostPort", port.host_port)):
         if number and not 0 < number <= _HIGHEST_PORT:
-            out.append(invalid(f"{path}.{field}", number, f"must be between 1 and {_HIGHEST_PORT}, inclusive"))
+            out.append(out_of_range(f"{path}.{field}", number, 1, _HIGHEST_PORT))
     if port.protocol and port.protocol not in _PROTOCOLS:
         out.append(not_supported(f"{path}.protocol", port.protocol, _PROTOCOLS))
 

@@ -126,6 +126,11 @@ def invalid(field: str, value: Any, detail: str, *, covered: bool = False) -> Fi
     return FieldError(INVALID, field, detail, value, covered)
 
 
+def out_of_range(field: str, value: int, lowest: int, highest: int) -> FieldError:
+    """A number is not between two others."""
+    return invalid(field, value, f"must be between {lowest} and {highest}, inclusive")
+
+
 def forbidden(field: str, detail: str) -> FieldError:
     """A value may not be there."""
     return FieldError(FORBIDDEN, field, detail)

@@ -31,9 +31,10 @@ from dralang.api.validation.errors import (
     invalid,
     not_found,
     not_supported,
+    out_of_range,
     required,
 )
-from dralang.api.validation.scheduling import scheduling
+from dralang.api.validation.scheduling import LONGEST_DEADLINE, scheduling
 from dralang.values.names import label_key_errors
 from dralang.values.quantity import Quantity, parse_quantity
 
@@ -360,8 +361,8 @@ def _deadline(new: int | None, old: int | None, out: Errors) -> None:
     if new is None:
         if old is not None:
             out.append(invalid(path, new, "must not update from a positive integer to nil value"))
-    elif not 0 <= new <= (1 << 31) - 1:
-        out.append(invalid(path, new, "must be between 0 and 2147483647, inclusive"))
+    elif not 0 <= new <= LONGEST_DEADLINE:
+        out.append(out_of_range(path, new, 0, LONGEST_DEADLINE))
     elif old is not None and old < new:
         out.append(invalid(path, new, "must be less than or equal to previous value"))
 

@@ -11,13 +11,14 @@ from dralang.api.pods import PodSpec
 from dralang.api.validation import formats
 from dralang.api.validation.affinity import affinity, match_label_keys
 from dralang.api.validation.claims import TOLERATION_OPERATORS
-from dralang.api.validation.errors import Errors, duplicate, invalid, not_supported, required
+from dralang.api.validation.errors import Errors, duplicate, invalid, not_supported, out_of_range, required
 from dralang.api.validation.labelselectors import label_selector
 from dralang.api.validation.labelselectors import labels as wanted_labels
 from dralang.api.validation.nodes import NODE_TAINT_EFFECTS
 
 _RESTART: Final = ("Always", "OnFailure", "Never")
-_INT32: Final = 2**31 - 1
+LONGEST_DEADLINE: Final = 2**31 - 1
+"""Seconds that a pod may run, at most."""
 _DNS: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _PREEMPTION: Final = ("PreemptLowerPriority", "Never")
 _COMPARISONS: Final = ("Lt", "Gt")
@@ -53,8 +54,8 @@ def scheduling(spec: PodSpec, labels: Mapping[str, str], path: str, out: Errors)
     if spec.node_name:
         formats.subdomain(spec.node_name, f"{path}.nodeName", out)
     seconds = spec.active_deadline_seconds
-    if seconds is not None and not 1 <= seconds <= _INT32:
-        out.append(invalid(f"{path}.activeDeadlineSeconds", seconds, f"must be between 1 and {_INT32}, inclusive"))
+    if seconds is not None and not 1 <= seconds <= LONGEST_DEADLINE:
+        out.append(out_of_range(f"{path}.activeDeadlineSeconds", seconds, 1, LONGEST_DEADLINE))
     for index, toleration in enumerate(spec.tolerations):
         _toleration(toleration, f"{path}.tolerations[{index}]", out)
     preemption_policy(spec.preemption_policy, f"{path}.preemptionPolicy", out)
