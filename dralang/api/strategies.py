@@ -14,6 +14,7 @@ from dralang.api.devicetaintrule import DeviceTaintRule, DeviceTaintRuleStatus
 from dralang.api.disruption import PodDisruptionBudget
 from dralang.api.gated import without_gated
 from dralang.api.gated_status import gated_claim_status, gated_pod_group_status
+from dralang.api.label_keys import with_label_keys
 from dralang.api.meta import ObjectMeta
 from dralang.api.nodes import Node
 from dralang.api.podresources import with_pod_level_defaults
@@ -350,6 +351,7 @@ class _Pod(Strategy):
 
     def on_create(self, new: Pod, situation: Situation) -> Kind:
         new = without_gated(new, None, situation.context.gates)
+        new = structs.replace(new, spec=with_label_keys(new))
         return structs.replace(
             new,
             metadata=structs.replace(new.metadata, generation=1),

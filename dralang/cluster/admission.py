@@ -13,6 +13,7 @@ from dralang.api.allocation import ResourceClaimConsumerReference
 from dralang.api.containers import Container, ResourceRequirements
 from dralang.api.devicetaintrule import DeviceTaintRule
 from dralang.api.encode import to_json
+from dralang.api.label_keys import with_label_keys
 from dralang.api.meta import ObjectMeta
 from dralang.api.namespaces import Namespace
 from dralang.api.nodes import Node, NodeCondition
@@ -21,7 +22,6 @@ from dralang.api.priority import PriorityClass
 from dralang.api.resourceclaim import ResourceClaim, ResourceClaimStatus, ResourceClaimTemplate
 from dralang.api.resourceslice import ResourceSlice
 from dralang.cluster.errors import ApiError
-from dralang.cluster.label_keys import with_label_keys
 from dralang.values.quantity import parse_quantity
 
 
@@ -65,7 +65,7 @@ def admit_pod(pod: Pod, store: Reader) -> Pod | ApiError:
 
     Source: kubernetes plugin/pkg/admission/priority, pkg/apis/core/v1/defaults.go, pkg/registry/core/pod.
     """
-    spec = with_label_keys(pod)
+    spec = with_label_keys(pod, captured=True)
     changes: dict[str, object] = {}
     found = _priority_class(spec.priority_class_name, store)
     if isinstance(found, ApiError):

@@ -7,6 +7,7 @@ import pytest
 from builders import cluster, create, node, pod
 from msgspec.structs import replace
 
+from dralang.api.admission import Accepted, AdmissionContext, Refused, WriteRequest, admit
 from dralang.api.affinity import (
     Affinity,
     PodAffinity,
@@ -16,6 +17,10 @@ from dralang.api.affinity import (
     WeightedPodAffinityTerm,
 )
 from dralang.api.meta import LabelSelector, LabelSelectorRequirement
+from dralang.api.pods import Pod
+from dralang.api.podtemplates import check_pod_template
+from dralang.cel.admission import admission_checker
+from dralang.features import FeatureGates
 
 ZONE = "topology.kubernetes.io/zone"
 APP = LabelSelector(match_labels={"app": "web"})
@@ -103,3 +108,50 @@ def test_nobody_stands_beside_pods_of_the_same_revision_alone():
     create(simulation, labelled("new", {"app": "web", "rev": "2"}, **alone))
     create(simulation, labelled("twin", {"app": "web", "rev": "2"}, **alone))
     assert [each.spec.node_name for each in simulation.pods()] == ["worker-1", "worker-1", ""]
+
+
+def manifest(**selector):
+    """A pod whose constraint asks for its own revision."""
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": selector,
+        "matchLabelKeys": ["rev"],
+    }
+    spec = {"containers": [{"name": "c", "image": "x"}], "topologySpreadConstraints": [constraint]}
+    return {"metadata": {"labels": LABELS}, "spec": spec}
+
+
+def create_request(value):
+    gates = FeatureGates.resolve("1.37", {})
+    context = AdmissionContext(gates, admission_checker(gates), "2026-01-31T12:00:00Z")
+    value["metadata"] |= {"name": "p", "namespace": "default"}
+    return admit(WriteRequest("create", {"apiVersion": "v1", "kind": "Pod", **value}), context)
+
+
+REVISION = [{"key": "rev", "operator": "In", "values": ["7"]}]
+TWICE = {"the key in its labels": {"matchLabels": {"rev": "7"}}, "its own words again": {"matchExpressions": REVISION}}
+
+
+@pytest.mark.parametrize("selector", TWICE.values(), ids=TWICE)
+def test_a_pod_must_not_ask_for_the_key_itself_but_a_template_may(selector):
+    answer = create_request(manifest(**selector))
+    assert isinstance(answer, Refused)
+    assert [(each.field, each.message) for each in answer.causes] == [
+        (
+            "spec.topologySpreadConstraints[0][0]",
+            'Invalid value: "rev": exists in both matchLabelKeys and labelSelector',
+        )
+    ]
+    # Nothing is put into the selectors of a template: its pods are refused one by one.
+    template = manifest(**selector)
+    deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"template": template}}
+    assert check_pod_template(deployment) is None
+
+
+def test_the_answer_of_the_server_shows_what_it_put_in():
+    answer = create_request(manifest(matchLabels={"app": "web"}))
+    assert isinstance(answer, Accepted)
+    assert isinstance(answer.object, Pod)
+    assert asked(answer.object.spec.topology_spread_constraints[0].label_selector) == [("In", "rev", ("7",))]

@@ -3,7 +3,7 @@
 Source: validateAffinity in pkg/apis/core/validation (1.37).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from dralang.api.affinity import Affinity, NodeAffinity, PodAffinity, PodAffinityTerm, PodAntiAffinity
@@ -17,12 +17,11 @@ _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-def affinity(given: Affinity, labels: Mapping[str, str], path: str, out: Errors) -> None:
+def affinity(given: Affinity, path: str, out: Errors) -> None:
     """What a pod wants of its node and of the pods beside it.
 
     Args:
         given: the affinity.
-        labels: those of the pod: what `matchLabelKeys` names is taken from them.
         path: its place.
         out: takes what is wrong.
     """
@@ -30,7 +29,7 @@ def affinity(given: Affinity, labels: Mapping[str, str], path: str, out: Errors)
         _node_affinity(given.node_affinity, f"{path}.nodeAffinity", out)
     for name, between in (("podAffinity", given.pod_affinity), ("podAntiAffinity", given.pod_anti_affinity)):
         if between is not None:
-            _between_pods(between, labels, f"{path}.{name}", out)
+            _between_pods(between, f"{path}.{name}", out)
 
 
 def _node_affinity(given: NodeAffinity, path: str, out: Errors) -> None:
@@ -44,13 +43,13 @@ def _node_affinity(given: NodeAffinity, path: str, out: Errors) -> None:
         node_selector_term(term.preference, f"{here}.preference", out, any_value=True)
 
 
-def _between_pods(given: PodAffinity | PodAntiAffinity, labels: Mapping[str, str], path: str, out: Errors) -> None:
+def _between_pods(given: PodAffinity | PodAntiAffinity, path: str, out: Errors) -> None:
     for index, term in enumerate(given.required_during_scheduling_ignored_during_execution):
-        _term(term, labels, f"{path}.{_REQUIRED}[{index}]", out)
+        _term(term, f"{path}.{_REQUIRED}[{index}]", out)
     for index, weighted in enumerate(given.preferred_during_scheduling_ignored_during_execution):
         here = f"{path}.{_PREFERRED}[{index}]"
         _weight(weighted.weight, here, out)
-        _term(weighted.pod_affinity_term, labels, f"{here}.podAffinityTerm", out)
+        _term(weighted.pod_affinity_term, f"{here}.podAffinityTerm", out)
 
 
 def _weight(weight: int, path: str, out: Errors) -> None:
@@ -58,12 +57,12 @@ def _weight(weight: int, path: str, out: Errors) -> None:
         out.append(invalid(f"{path}.weight", weight, "must be in the range 1-100"))
 
 
-def _term(term: PodAffinityTerm, labels: Mapping[str, str], path: str, out: Errors) -> None:
+def _term(term: PodAffinityTerm, path: str, out: Errors) -> None:
     label_selector(term.label_selector, f"{path}.labelSelector", out)
     label_selector(term.namespace_selector, f"{path}.namespaceSelector", out)
     for name in term.namespaces:
         formats.label(name, f"{path}.namespace", out)
-    match_label_keys(term.match_label_keys, term.mismatch_label_keys, term.label_selector, labels, path, out)
+    match_label_keys(term.match_label_keys, term.mismatch_label_keys, term.label_selector, path, out)
     if not term.topology_key:
         out.append(required(f"{path}.topologyKey", "can not be empty"))
     formats.label_key(term.topology_key, f"{path}.topologyKey", out)
@@ -73,7 +72,6 @@ def match_label_keys(
     matching: Sequence[str],
     differing: Sequence[str],
     selector: LabelSelector | None,
-    labels: Mapping[str, str],
     path: str,
     out: Errors,
 ) -> None:
@@ -82,8 +80,7 @@ def match_label_keys(
     Args:
         matching: `matchLabelKeys`.
         differing: `mismatchLabelKeys`.
-        selector: the selector as it was written.
-        labels: of the pod.
+        selector: the selector, with what these keys have put into it.
         path: of what they belong to.
         out: takes what is wrong.
     """
@@ -95,9 +92,8 @@ def match_label_keys(
                 formats.label_key(key, f"{path}.{name}[{index}]", out)
     if selector is not None:
         known = set(selector.match_labels)
-        # The server has put in a requirement for each key that the pod has a label of.
-        made = [key for key in (*matching, *differing) if key in labels]
-        for key in [*[each.key for each in selector.match_expressions], *made]:
+        # What the strategy of pods has put in is among them: a key that stands twice was there before.
+        for key in [each.key for each in selector.match_expressions]:
             if key in known and key in matching:
                 index = len(matching) - 1 - list(reversed(matching)).index(key)
                 out.append(invalid(f"{path}[{index}]", key, "exists in both matchLabelKeys and labelSelector"))

@@ -85,7 +85,7 @@ def pod_spec(meta: ObjectMeta, spec: PodSpec, path: str, out: Errors) -> None:
             _requirements(container.resources, container_resource_name, claim_names, here, out)
     if spec.resources is not None:
         _pod_level(spec, spec.resources, claim_names, f"{path}.resources", out)
-    scheduling(spec, meta.labels, path, out)
+    scheduling(spec, path, out)
 
 
 def pod_status(item: Pod, version: str, out: Errors) -> None:

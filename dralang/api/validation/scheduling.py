@@ -3,7 +3,6 @@
 Source: ValidatePodSpec and ValidateTolerations in pkg/apis/core/validation (1.37).
 """
 
-from collections.abc import Mapping
 from typing import Final
 
 from dralang.api.affinity import Toleration, TopologySpreadConstraint
@@ -26,12 +25,11 @@ _ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
 _INCLUSION: Final = ("Ignore", "Honor")
 
 
-def scheduling(spec: PodSpec, labels: Mapping[str, str], path: str, out: Errors) -> None:
+def scheduling(spec: PodSpec, path: str, out: Errors) -> None:
     """The parts of a pod's spec that say where it may run, whom it may preempt and when it is done.
 
     Args:
         spec: of the pod.
-        labels: of the pod.
         path: of the spec.
         out: takes what is wrong.
     """
@@ -41,10 +39,10 @@ def scheduling(spec: PodSpec, labels: Mapping[str, str], path: str, out: Errors)
         out.append(not_supported(f"{path}.dnsPolicy", spec.dns_policy, _DNS, as_listed=True))
     wanted_labels(spec.node_selector, f"{path}.nodeSelector", out)
     if spec.affinity is not None:
-        affinity(spec.affinity, labels, f"{path}.affinity", out)
+        affinity(spec.affinity, f"{path}.affinity", out)
     for index, readiness in enumerate(spec.readiness_gates):
         formats.label_key(readiness.condition_type, f"{path}.readinessGates[{index}].conditionType", out)
-    _spreads(spec.topology_spread_constraints, labels, f"{path}.topologySpreadConstraints", out)
+    _spreads(spec.topology_spread_constraints, f"{path}.topologySpreadConstraints", out)
     gates: set[str] = set()
     for index, gate in enumerate(spec.scheduling_gates):
         formats.label_key(gate.name, f"{path}.schedulingGates[{index}]", out)
@@ -69,16 +67,14 @@ def preemption_policy(policy: str | None, path: str, out: Errors) -> None:
         out.append(not_supported(path, policy, _PREEMPTION))
 
 
-def _spreads(
-    constraints: tuple[TopologySpreadConstraint, ...], labels: Mapping[str, str], path: str, out: Errors
-) -> None:
+def _spreads(constraints: tuple[TopologySpreadConstraint, ...], path: str, out: Errors) -> None:
     for index, constraint in enumerate(constraints):
         here = f"{path}[{index}]"
         _spread(constraint, here, out)
         key, action = constraint.topology_key, constraint.when_unsatisfiable
         if any((each.topology_key, each.when_unsatisfiable) == (key, action) for each in constraints[index + 1 :]):
             out.append(duplicate(f"{here}.{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {action}}}"))
-        match_label_keys(constraint.match_label_keys, (), constraint.label_selector, labels, here, out)
+        match_label_keys(constraint.match_label_keys, (), constraint.label_selector, here, out)
         label_selector(constraint.label_selector, f"{here}.labelSelector", out)
 
 

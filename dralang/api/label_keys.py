@@ -4,7 +4,8 @@ Source: kubernetes pkg/registry/core/pod/strategy.go (mutatePodAffinity, mutateT
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from functools import partial
+from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -15,14 +16,29 @@ from dralang.api.pods import Pod, PodSpec
 A = TypeVar("A", PodAffinity, PodAntiAffinity)
 
 
-def with_label_keys(pod: Pod) -> PodSpec:
-    """The spec of a pod with its own labels in the selectors that ask for them by key."""
+class Merge(Protocol):
+    """Puts labels into a selector: those of keys that have to match, and of keys that have to differ."""
+
+    def __call__(
+        self, selector: LabelSelector | None, matching: Sequence[str], differing: Sequence[str]
+    ) -> LabelSelector | None:
+        """The selector with a requirement for each key that is a label."""
+
+
+def with_label_keys(pod: Pod, *, captured: bool = False) -> PodSpec:
+    """The spec of a pod with its own labels in the selectors that ask for them by key.
+
+    Args:
+        pod: a new pod.
+        captured: the pod may come from a cluster, whose API server has done this already.
+    """
     spec, labels = pod.spec, pod.metadata.labels
     if not labels:
         return spec
+    merge: Merge = partial(_merged, labels, captured=captured)
     if any(each.match_label_keys for each in spec.topology_spread_constraints):
         spread = tuple(
-            replace(each, label_selector=_merged(each.label_selector, each.match_label_keys, (), labels))
+            replace(each, label_selector=merge(each.label_selector, each.match_label_keys, ()))
             for each in spec.topology_spread_constraints
         )
         spec = replace(spec, topology_spread_constraints=spread)
@@ -31,18 +47,18 @@ def with_label_keys(pod: Pod) -> PodSpec:
         to, from_ = affinity.pod_affinity, affinity.pod_anti_affinity
         merged = replace(
             affinity,
-            pod_affinity=to and _between_pods(to, labels),
-            pod_anti_affinity=from_ and _between_pods(from_, labels),
+            pod_affinity=to and _between_pods(to, merge),
+            pod_anti_affinity=from_ and _between_pods(from_, merge),
         )
         if merged != affinity:
             spec = replace(spec, affinity=merged)
     return spec
 
 
-def _between_pods(given: A, labels: Mapping[str, str]) -> A:
-    required = tuple(_term(each, labels) for each in given.required_during_scheduling_ignored_during_execution)
+def _between_pods(given: A, merge: Merge) -> A:
+    required = tuple(_term(each, merge) for each in given.required_during_scheduling_ignored_during_execution)
     preferred = tuple(
-        replace(each, pod_affinity_term=_term(each.pod_affinity_term, labels))
+        replace(each, pod_affinity_term=_term(each.pod_affinity_term, merge))
         for each in given.preferred_during_scheduling_ignored_during_execution
     )
     return replace(
@@ -52,25 +68,28 @@ def _between_pods(given: A, labels: Mapping[str, str]) -> A:
     )
 
 
-def _term(term: PodAffinityTerm, labels: Mapping[str, str]) -> PodAffinityTerm:
+def _term(term: PodAffinityTerm, merge: Merge) -> PodAffinityTerm:
     if not term.match_label_keys and not term.mismatch_label_keys:
         return term
-    merged = _merged(term.label_selector, term.match_label_keys, term.mismatch_label_keys, labels)
+    merged = merge(term.label_selector, term.match_label_keys, term.mismatch_label_keys)
     return replace(term, label_selector=merged)
 
 
 def _merged(
-    selector: LabelSelector | None, matching: Sequence[str], differing: Sequence[str], labels: Mapping[str, str]
+    labels: Mapping[str, str],
+    selector: LabelSelector | None,
+    matching: Sequence[str],
+    differing: Sequence[str],
+    *,
+    captured: bool,
 ) -> LabelSelector | None:
-    """The selector with a requirement for each key that is a label; one without a selector selects nobody anyhow."""
     if selector is None:
-        return None
+        return None  # it selects nobody anyhow
     made = [
         LabelSelectorRequirement(key=key, operator=operator, values=(labels[key],))
         for operator, keys in (("In", matching), ("NotIn", differing))
         for key in keys
         if key in labels
     ]
-    # A pod that was read from a cluster has them already.
-    added = [each for each in made if each not in selector.match_expressions]
+    added = [each for each in made if not captured or each not in selector.match_expressions]
     return replace(selector, match_expressions=(*selector.match_expressions, *added)) if added else selector
