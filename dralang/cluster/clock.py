@@ -11,6 +11,7 @@ later), which is how a scenario injects faults without the components knowing.
 from collections.abc import Callable, Iterable
 from enum import IntEnum
 from heapq import heappop, heappush
+from sys import maxsize
 from typing import Any
 
 from msgspec import Struct
@@ -132,21 +133,17 @@ class EventQueue:
         now, delays, parked = self.now, self.delays, self._parked
         heap, sequence = self._heap, self._sequence
         for each in listeners:
-            due = now
-            if delays:
-                due += delays.get(each.component, 0)
+            component, due = each.component, now
+            if component in delays:
                 # INVARIANT: whoever listens hears of things in their order, even after its lag became smaller.
-                if due < each.last_due:
-                    due = each.last_due
+                each.last_due = due = max(now + delays[component], each.last_due)
             if due == now and each.wants is not None and not each.wants(news):
                 continue  # what comes later keeps the cluster busy until then, even if it changes nothing
-            if delays:
-                each.last_due = due
             sequence += 1
-            timer = Timer(due, each.phase, sequence, each.component, each.handler, news, self)
-            if parked and each.component in parked:
+            timer = Timer(due, each.phase, sequence, component, each.handler, news, self)
+            if component in parked:
                 timer.state = _PARKED
-                parked[each.component].append(timer)
+                parked[component].append(timer)
             else:
                 heappush(heap, timer)
                 self.near_count += 1
@@ -204,24 +201,23 @@ class EventQueue:
 
     def _run(self, last: int | None, most: int, *, to_rest: bool) -> bool:
         # One loop without calls of its own: a story is a hundred entries and more.
-        heap = self._heap
+        heap, end = self._heap, maxsize if last is None else last
         while heap:
-            timer = heap[0]
+            timer = heappop(heap)
             if timer.state == _DONE:
-                heappop(heap)
                 continue
             time = timer.time
-            if to_rest and time > self.now and not self.near_count:
+            is_later = time > self.now
+            if is_later and to_rest and not self.near_count:
+                heappush(heap, timer)
                 return True
-            if last is not None and time > last:
-                return not to_rest
-            if not most:
-                return False
+            if time > end or not most:
+                heappush(heap, timer)
+                return not to_rest and time > end
             most -= 1
-            heappop(heap)
             if not timer.far:
                 self.near_count -= 1
-            if time > self.now:
+            if is_later:
                 self.now = time
             timer.state = _DONE
             self.executed += 1
