@@ -11,7 +11,8 @@ from dralang.api.nodes import NodeStatus
 from dralang.api.schema import FieldSchema, fields_of
 from dralang.check import problems
 from dralang.check.expand import Bindings, substitute
-from dralang.check.values import Converter, unknown_field
+from dralang.check.unknown import unknown_field
+from dralang.check.values import Converter
 from dralang.scenario.entries import entry_index
 from dralang.syntax import nodes as n
 

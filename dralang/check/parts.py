@@ -13,7 +13,8 @@ from dralang.api.resourceclaim import ResourceClaimTemplateSpec
 from dralang.api.schema import FieldSchema, fields_of
 from dralang.check import problems
 from dralang.check.expand import Bindings, one_name
-from dralang.check.values import Converter, misplaced_sugar, unknown_field
+from dralang.check.unknown import unknown_field
+from dralang.check.values import Converter, misplaced_sugar
 from dralang.diagnostics.source import Span
 from dralang.syntax import nodes as n
 

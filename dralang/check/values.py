@@ -17,9 +17,9 @@ from dralang.check import problems
 from dralang.check.choices import first_choice
 from dralang.check.expand import Bindings, json_scalar, one_name, scalar, substitute, whole_value
 from dralang.check.labels import Rule
+from dralang.check.unknown import unknown_field
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog
 from dralang.diagnostics.source import Span
-from dralang.spelling import nearest
 from dralang.syntax import nodes as n
 from dralang.values.duration import parse_duration
 
@@ -235,6 +235,10 @@ class Converter:
             if schema.json.endswith("Seconds") and _DURATION.match(value):
                 self._seconds(word, schema)
                 return None
+            if schema.json == "priority" and value[:1].isalpha():
+                way_out = f"a PriorityClass is named by `priorityClassName: {value}`"
+                self.log.add(problems.wrong_value("`priority` takes an integer", word.span, way_out))
+                return None
         elif schema.format == "string" and not isinstance(value, str):
             shown = word.text
             self.log.add(
@@ -363,22 +367,6 @@ def cel_text(node: n.CelText, bindings: Bindings, log: DiagnosticLog) -> Located
     text = substitute(node.text, node.span, bindings, log) if "${" in node.text else node.text
     inside = Span(node.span.source, node.span.start + 1, max(node.span.start + 1, node.span.end - 1))
     return None if text is None else Located(text, inside)
-
-
-def unknown_field(
-    name: str, span: Span, where: str, fields: Mapping[str, object], sugar: tuple[str, ...] = ()
-) -> Diagnostic:
-    """A field that a kind or struct does not have, with those that it has."""
-    known = [*fields, *sugar]
-    near = nearest(name, known)
-    listed = tuple(known) if len(known) <= 12 else (*known[:12], f"{len(known) - 12} more")
-    return Diagnostic(
-        code="DRA0301",
-        message=f"{where} has no field `{name}`",
-        span=span,
-        expected=listed,
-        help=f"did you mean `{near}`?" if near else "",
-    )
 
 
 _SUGAR_PLACES: Final[Mapping[type, tuple[str, str]]] = {
