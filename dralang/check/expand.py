@@ -16,6 +16,7 @@ from dralang.diagnostics.diagnostic import DiagnosticLog
 from dralang.diagnostics.source import Span
 from dralang.spelling import nearest
 from dralang.syntax.nodes import Value, Word
+from dralang.values.json_number import json_number
 
 MAX_NAMES: Final = 10_000
 MAX_INTEGER: Final = 2**63 - 1
@@ -75,7 +76,7 @@ def json_scalar(word: Word) -> bool | int | float | str | None:
     """What a bare word is where no schema says what is wanted: a number may have decimals there, as in YAML."""
     if not word.quoted and len(word.text) <= 400 and _FLOAT.match(word.text):
         found = float(word.text)
-        return found if isfinite(found) else word.text
+        return json_number(found) if isfinite(found) else word.text
     return scalar(word)
 
 

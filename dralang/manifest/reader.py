@@ -18,6 +18,7 @@ from dralang.api.located import Located
 from dralang.diagnostics.diagnostic import Diagnostic, DiagnosticLog, Related
 from dralang.diagnostics.source import SourceFile, Span
 from dralang.manifest.json_text import json_events
+from dralang.values.json_number import json_number
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 MAX_DEPTH: Final = 100
@@ -170,6 +171,8 @@ class _Reader:
             value = self._resolve(event)
         elif event.implicit[0]:
             value = plain_scalar(value)
+        if type(value) is float:
+            value = json_number(value)
         self._take(Located(value, self._span(event)), event.anchor, 1)
 
     def _key(self, frame: _Frame, event: Any) -> None:

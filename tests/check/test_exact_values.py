@@ -23,7 +23,8 @@ def declared(text):
 RAW = {
     "an integer": ("1", 1),
     "a number with decimals": ("1.5", 1.5),
-    "a number with decimals that are zero": ("1.0", 1.0),
+    "a number with decimals that are zero": ("1.0", 1),
+    "a whole number with an exponent": ("-1.5e3", -1500),
     "an exponent": ("1e+100", 1e100),
     "a negative exponent": ("-2.5e-3", -0.0025),
     "minus zero": ("-0.0", -0.0),

@@ -1,5 +1,7 @@
 """YAML that Kubernetes reads as meant, whatever the texts."""
 
+import json
+
 import pytest
 from counts import count
 from generated import JSON, TEXTS
@@ -90,6 +92,14 @@ def test_keys_are_what_the_tools_of_kubernetes_make_of_them(case):
     [found] = read_documents(SourceFile("x.yaml", text), log)
     assert not log
     assert found.plain() == expected
+
+
+def test_whole_numbers_are_sent_without_a_point():
+    text = "a: 1.0\nb: 1e3\nc: -1.50\nd: 9007199254740992.0\ne: 1e21\nf: !!float 2\n"
+    log = DiagnosticLog()
+    [found] = read_documents(SourceFile("x.yaml", text), log)
+    assert not log
+    assert json.dumps(found.plain()) == ('{"a": 1, "b": 1000, "c": -1.5, "d": 9007199254740992, "e": 1e+21, "f": 2}')
 
 
 NO_KEYS = {
