@@ -17,7 +17,7 @@ API_CODES: dict[str, Code] = {
         title="value of the wrong type",
         explanation=(
             "The field holds another type: a list where one value stands, text where a number is needed, a number "
-            'where text is needed. Kubernetes converts nothing: `"2"` is no integer, and `1.0` is none either. The '
+            'where text is needed. Kubernetes converts nothing: `"2"` is no integer, and `1.5` is none either. The '
             "`string` of an attribute needs quotes in YAML where the text looks like a number or a boolean."
         ),
         example=("class gpu { where `true` }\nclaim shared {\n  request gpu: 1 of gpu { adminAccess: sometimes }\n}\n"),
