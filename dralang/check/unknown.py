@@ -136,5 +136,5 @@ def _way_out(name: str, where: str, known: list[str], sugar: tuple[str, ...]) ->
             return place.format(name)
     near = nearest(name, known)
     if near is not None:
-        return f"did you mean `{near}`?"
+        return f"did you mean {_FORMS[near] if near in sugar and near in _FORMS else f'`{near}`'}?"
     return _OTHERWISE.get(where, "").format(name, name)
