@@ -250,7 +250,7 @@ def test_without_a_fuzz_there_is_nothing_to_do(project):
         ("scheduler { ties: any of [0, banana] }", "`ties` is a whole number from 0 to 1,000,000 (a.dra:4:32)"),
         (
             "create p like a { priority: any of [0, banana] }",
-            "an integer is needed here, not text `banana` (a.dra:4:42)",
+            "`priority` takes an integer (a.dra:4:42)",
         ),
     ],
 )
