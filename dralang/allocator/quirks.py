@@ -216,6 +216,13 @@ QUIRKS: dict[str, Quirk] = {
         "what the API server has answered counts",
         "kubernetes v1.37.2 plugins/dynamicresources, Unreserve (AssumedClaimRestore)",
     ),
+    "remade-claim-keeps-devices": Quirk(
+        frozenset({"1.36", "1.37", "1.38"}),
+        "a claim is deleted and made again under its name while a pod waits for binding conditions: the devices that "
+        "it had are never free for the scheduler again, until that restarts",
+        "they are free when the pod gives up",
+        "kubernetes v1.37.2 plugins/dynamicresources, isPodReadyForBinding and Unreserve",
+    ),
     "special-claim-has-no-node-resources": Quirk(
         frozenset({"1.36", "1.37"}),
         "what devices behind an extended resource take of their node is noted under a name that the API server "

@@ -72,6 +72,7 @@ class Story:
             "claim-named-twice-counts-twice": False,
             "special-claim-has-no-node-resources": False,
             "failed-binding-forgets-devices": False,
+            "remade-claim-keeps-devices": False,
             "mapped-resources-wake-nobody": False,
             "node-operations-wake-nobody": False,
             "undated-allocation-blocks-claim": False,

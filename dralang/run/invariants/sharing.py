@@ -18,6 +18,8 @@ def sharers_are_counted(simulation: Simulation, world: World) -> Iterator[str]:
             assert data is not None
             claim = data.claims[index]
             meta = claim.metadata
+            if data.in_flight.get(index) != meta.uid:
+                continue  # another claim has got its name
             stored = simulation.store.get(ResourceClaim, meta.namespace, meta.name)
             if stored is None or stored.metadata.uid != meta.uid or stored.status.allocation is not None:
                 continue
@@ -29,7 +31,10 @@ def sharers_are_counted(simulation: Simulation, world: World) -> Iterator[str]:
 def nothing_is_left_in_flight(simulation: Simulation, world: World) -> Iterator[str]:
     """At rest, only pods on their way to a node have anything in flight."""
     manager, waiting = simulation.scheduler.manager, simulation.scheduler.binder.waiting
+    gone = world.born.keys() - {each.metadata.uid for each in simulation.claims()} if manager.keeps_of_remade else ()
     for uid in manager.held():
+        if uid in gone:
+            continue
         left = manager.sharers(uid) - set(waiting)
         if left or (manager.pending(uid) is not None and not manager.sharers(uid)):
             yield f"claim {uid} is in flight for {', '.join(sorted(left)) or 'nobody'}, and nobody is on the way"

@@ -350,7 +350,8 @@ class Watch:
             return  # what preemption promised is forgotten, as Kubernetes forgets it
         if all(pod.spec.node_name for pod in simulation.pods()):
             return  # nobody is left whom a scheduler could place
-        if self.world.may_be_overlooked():
+        manager = simulation.scheduler.manager
+        if self.world.may_be_overlooked() or (manager.keeps_of_remade and manager.keeps_for_nobody()):
             return  # a fault by which somebody is missed
         self.judging = False
         # Properties are about the story, which is over.

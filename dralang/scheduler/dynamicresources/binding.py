@@ -110,8 +110,8 @@ class ClaimBinder:
 
     def settle(self, data: StateData) -> None:
         """Everything is written and ready: nothing of the pod is in flight any more."""
-        for index in data.reserved:
-            self._manager.settle(data.claims[index].metadata.uid)
+        for uid in data.in_flight.values():
+            self._manager.settle(uid)
 
     @staticmethod
     def must_wait(data: StateData) -> bool:
@@ -132,6 +132,7 @@ class ClaimBinder:
                 self._manager.settle(data.claims[index].metadata.uid)
                 data.claims[index] = claim
                 if allocation is not None:
+                    data.in_flight[index] = claim.metadata.uid
                     self._manager.reserve(claim, allocation, info.uid)
         written = self._write(claim, data, index, info)
         if not isinstance(written, ResourceClaim):

@@ -101,6 +101,7 @@ class StateData:
         "claims",
         "effects",
         "extended",
+        "in_flight",
         "inventory",
         "nodes",
         "preempted",
@@ -125,6 +126,7 @@ class StateData:
         self.nodes: dict[str, NodeAllocation] = {}
         self.unavailable: set[int] = set()
         self.reserved: dict[int, AllocationResult] = {}
+        self.in_flight: dict[int, str] = {}
         self.refreshed: set[int] = set()
         self.shared: dict[int, AllocationResult] = {}
         self.effects = effects
@@ -147,6 +149,7 @@ class StateData:
         copy.nodes = dict(self.nodes)
         copy.unavailable = self.unavailable
         copy.reserved = self.reserved
+        copy.in_flight = self.in_flight
         copy.shared = self.shared
         copy.preempted = self.preempted
         return copy

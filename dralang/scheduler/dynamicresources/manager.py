@@ -61,6 +61,8 @@ class DRAManager:
         """Whether a claim that a pod names twice is two claims for it."""
         self.makes_empty = inventories.profile.has("native-resource-blocks-claims")
         """Whether the claim for extended resources is made also where the node serves all of them itself."""
+        self.keeps_of_remade = inventories.profile.has("remade-claim-keeps-devices")
+        """Whether nobody gives back what is in flight for a claim that another one of its name has replaced."""
         self.names = ClassNames(recomputes=recomputes_names)
         self._claims: dict[ClaimKey, ResourceClaim] = {}
         self._informed: dict[ClaimKey, ResourceClaim] = {}
@@ -222,6 +224,10 @@ class DRAManager:
         if self._forgets:
             return {uid: allocation for uid, (_, allocation) in self._holding().items()}
         return dict(self._counted)
+
+    def keeps_for_nobody(self) -> bool:
+        """Whether something is in flight for a claim that is gone: `remade-claim-keeps-devices`."""
+        return bool(self._pending) and not self._pending.keys() <= {each.metadata.uid for each in self._claims.values()}
 
     def sharers(self, uid: str) -> frozenset[str]:
         """The pods (UIDs) for which a claim's allocation is in flight."""

@@ -560,6 +560,7 @@ class DynamicResources(Plugin):
             if claim is data.special_claim and chosen.special is not None:
                 claim = chosen.special
             data.reserved[index] = allocation
+            data.in_flight[index] = claim.metadata.uid
             self.manager.reserve(claim, allocation, info.uid)
             if state.group is not None:
                 state.group.pending.setdefault(claim.metadata.uid, set()).add(info.uid)
@@ -571,8 +572,10 @@ class DynamicResources(Plugin):
         data = state.read(STATE)
         if data is None or not data.claims:
             return
-        for claim in data.user_claims:
-            if self.manager.settle(claim.metadata.uid, info.uid):
+        for index, claim in enumerate(data.user_claims):
+            # While a pod waits for its devices, another claim may have got the name of its own.
+            remade = claim.metadata.uid if self.manager.keeps_of_remade else data.in_flight.get(index)
+            if self.manager.settle(remade or claim.metadata.uid, info.uid):
                 self.manager.restore(claim, is_written=claim.status.allocation is not None)
             if claim.status.allocation is not None and is_reserved_for(info.pod, claim):
                 drop_reservation(
