@@ -115,7 +115,8 @@ def _in_flight(simulation: Simulation) -> Iterator[tuple[Binding, ResourceClaim,
         data = binding.data
         if data is not None:
             for index, allocation in sorted(data.reserved.items()):
-                if until_written and data.claims[index].status.allocation is not None:
+                # Whoever waits for its devices has written all, whatever has become of the claims since.
+                if until_written and (binding.deadline or data.claims[index].status.allocation is not None):
                     continue
                 yield binding, data.claims[index], allocation
 
