@@ -3,9 +3,9 @@
 Source: kubernetes pkg/registry/core/pod/strategy.go (mutatePodAffinity, mutateTopologySpreadConstraints).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
@@ -14,15 +14,8 @@ from dralang.api.meta import LabelSelector, LabelSelectorRequirement
 from dralang.api.pods import Pod, PodSpec
 
 A = TypeVar("A", PodAffinity, PodAntiAffinity)
-
-
-class Merge(Protocol):
-    """Puts labels into a selector: those of keys that have to match, and of keys that have to differ."""
-
-    def __call__(
-        self, selector: LabelSelector | None, matching: Sequence[str], differing: Sequence[str]
-    ) -> LabelSelector | None:
-        """The selector with a requirement for each key that is a label."""
+Merge: TypeAlias = Callable[[LabelSelector | None, Sequence[str], Sequence[str]], LabelSelector | None]
+"""Puts labels into a selector: those of keys that have to match, and of keys that have to differ."""
 
 
 def with_label_keys(pod: Pod, *, captured: bool = False) -> PodSpec:

@@ -18,7 +18,7 @@ from dralang.api.label_keys import with_label_keys
 from dralang.api.meta import ObjectMeta
 from dralang.api.nodes import Node
 from dralang.api.podresources import with_pod_level_defaults
-from dralang.api.pods import Pod, PodStatus
+from dralang.api.pods import Pod, PodSpec, PodStatus
 from dralang.api.priority import PriorityClass
 from dralang.api.resourceclaim import DeviceRequest, ResourceClaim, ResourceClaimStatus, ResourceClaimTemplate
 from dralang.api.resourcepoolstatusrequest import ResourcePoolStatusRequest
@@ -351,21 +351,20 @@ class _Pod(Strategy):
 
     def on_create(self, new: Pod, situation: Situation) -> Kind:
         new = without_gated(new, None, situation.context.gates)
-        new = structs.replace(new, spec=with_label_keys(new))
         return structs.replace(
             new,
             metadata=structs.replace(new.metadata, generation=1),
-            spec=self._with_resources(new, situation),
+            spec=self._with_resources(with_label_keys(new), situation),
             status=PodStatus(phase="Pending"),
         )
 
-    def _with_resources(self, new: Pod, situation: Situation) -> Kind:
+    def _with_resources(self, spec: PodSpec, situation: Situation) -> PodSpec:
         gates = situation.context.gates
-        return with_pod_level_defaults(new.spec) if gates.enabled("PodLevelResources") else new.spec
+        return with_pod_level_defaults(spec) if gates.enabled("PodLevelResources") else spec
 
     def on_update(self, new: Pod, old: Pod, situation: Situation) -> Kind:
         new = without_gated(new, old, situation.context.gates)
-        return structs.replace(new, spec=self._with_resources(new, situation), status=old.status)
+        return structs.replace(new, spec=self._with_resources(new.spec, situation), status=old.status)
 
     def on_status(self, new: Pod, old: Pod, situation: Situation) -> Kind:
         status, before, gates = new.status, old.status, situation.context.gates

@@ -71,7 +71,7 @@ def test_a_claim_that_is_made_again_while_its_pod_waits_leaves_its_devices_in_us
         simulation.delete(ResourceClaim, "default", name)
         create(simulation, claim(name))
     simulation.advance_to(605_000)
-    assert simulation.scheduler.manager.keeps_for_nobody() is (found is None)
+    assert bool(simulation.scheduler.manager.left_of_remade()) is (found is None)
     create(simulation, claim("fourth"), pod("c", uses=["fourth"]))
     assert where(simulation, "a", "c") == {"a": None, "c": found}
     simulation.restart("scheduler")

@@ -93,7 +93,8 @@ def match_label_keys(
     if selector is not None:
         known = set(selector.match_labels)
         # What the strategy of pods has put in is among them: a key that stands twice was there before.
-        for key in [each.key for each in selector.match_expressions]:
+        for each in selector.match_expressions:
+            key = each.key
             if key in known and key in matching:
                 index = len(matching) - 1 - list(reversed(matching)).index(key)
                 out.append(invalid(f"{path}[{index}]", key, "exists in both matchLabelKeys and labelSelector"))

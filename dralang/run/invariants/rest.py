@@ -14,7 +14,7 @@ from dralang.run.waiting import Waiting, waiting
 def memory_is_what_is_written(simulation: Simulation, world: World) -> Iterator[str]:
     """A scheduler that starts again would count the same devices, shares and capacity as in use."""
     manager = simulation.scheduler.manager
-    if manager.keeps_of_remade and manager.keeps_for_nobody():
+    if manager.left_of_remade():
         return
     claims = [each for each in simulation.claims() if each.status.allocation is not None]
     written = [

@@ -31,9 +31,9 @@ def sharers_are_counted(simulation: Simulation, world: World) -> Iterator[str]:
 def nothing_is_left_in_flight(simulation: Simulation, world: World) -> Iterator[str]:
     """At rest, only pods on their way to a node have anything in flight."""
     manager, waiting = simulation.scheduler.manager, simulation.scheduler.binder.waiting
-    gone = world.born.keys() - {each.metadata.uid for each in simulation.claims()} if manager.keeps_of_remade else ()
+    left_over = manager.left_of_remade() & world.born.keys()
     for uid in manager.held():
-        if uid in gone:
+        if uid in left_over:
             continue
         left = manager.sharers(uid) - set(waiting)
         if left or (manager.pending(uid) is not None and not manager.sharers(uid)):

@@ -350,8 +350,7 @@ class Watch:
             return  # what preemption promised is forgotten, as Kubernetes forgets it
         if all(pod.spec.node_name for pod in simulation.pods()):
             return  # nobody is left whom a scheduler could place
-        manager = simulation.scheduler.manager
-        if self.world.may_be_overlooked() or (manager.keeps_of_remade and manager.keeps_for_nobody()):
+        if self.world.may_be_overlooked() or simulation.scheduler.manager.left_of_remade():
             return  # a fault by which somebody is missed
         self.judging = False
         # Properties are about the story, which is over.

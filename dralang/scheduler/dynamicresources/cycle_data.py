@@ -89,6 +89,7 @@ class StateData:
         nodes: what the pod would get, by node.
         unavailable: the claims that some node refused although it could have been allocated there.
         reserved: the allocations chosen by Reserve, by index of the claim.
+        in_flight: the UIDs for which these count as taken; another claim of the name may have taken the place since.
         refreshed: the claims (by index) that are written on their newest version, after a conflict.
         shared: what another member of the pod's group was given in the same cycle, by index of the claim.
         effects: what other pods would change; None if they cannot (gate DRAPreemption off).

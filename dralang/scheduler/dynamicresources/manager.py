@@ -225,9 +225,11 @@ class DRAManager:
             return {uid: allocation for uid, (_, allocation) in self._holding().items()}
         return dict(self._counted)
 
-    def keeps_for_nobody(self) -> bool:
-        """Whether something is in flight for a claim that is gone: `remade-claim-keeps-devices`."""
-        return bool(self._pending) and not self._pending.keys() <= {each.metadata.uid for each in self._claims.values()}
+    def left_of_remade(self) -> frozenset[str]:
+        """The UIDs of claims that are gone and hold something for ever: `remade-claim-keeps-devices`."""
+        if not self.keeps_of_remade or not self._pending:
+            return frozenset()
+        return frozenset(self._pending) - {each.metadata.uid for each in self._claims.values()}
 
     def sharers(self, uid: str) -> frozenset[str]:
         """The pods (UIDs) for which a claim's allocation is in flight."""

@@ -573,9 +573,11 @@ class DynamicResources(Plugin):
         if data is None or not data.claims:
             return
         for index, claim in enumerate(data.user_claims):
-            # While a pod waits for its devices, another claim may have got the name of its own.
-            remade = claim.metadata.uid if self.manager.keeps_of_remade else data.in_flight.get(index)
-            if self.manager.settle(remade or claim.metadata.uid, info.uid):
+            uid = claim.metadata.uid
+            if not self.manager.keeps_of_remade:
+                # While a pod waits for its devices, another claim may have got the name of its own.
+                uid = data.in_flight.get(index, uid)
+            if self.manager.settle(uid, info.uid):
                 self.manager.restore(claim, is_written=claim.status.allocation is not None)
             if claim.status.allocation is not None and is_reserved_for(info.pod, claim):
                 drop_reservation(
